@@ -88,6 +88,13 @@ export const Environment = {
       expected: 'an email address such as shop@shop.example',
       description: "Address that mails come from. Absent: the shop's own.",
     },
+    MAILING_RATE: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 6000,
+      description: 'Newsletter emails per hour and shop.',
+    },
     RATE_LIMIT: {
       type: 'integer',
       minimum: 0,

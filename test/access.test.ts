@@ -112,6 +112,11 @@ test('these need two scopes, because they give away or change what both protect'
     'GET /manage/customers/{customerId}/export customers_read,orders_read',
     'POST /manage/customers/{customerId}/erase customers_write,orders_write',
     // Drafts are among them, and reading what is public needs no token.
+    'POST /manage/mailings newsletters_read,coupons_write',
+    'PUT /manage/mailings/{mailingId} newsletters_read,coupons_write',
+    'PUT /manage/mailings/{mailingId}/state newsletters_read,coupons_write',
+    'DELETE /manage/mailings/{mailingId} newsletters_read,coupons_write',
+    'POST /manage/newsletter-bounces newsletters_read,customers_write',
     'GET /manage/pages legal_read,legal_write',
     'GET /manage/pages/{pageId} legal_read,legal_write',
     'GET /manage/sandbox-emails orders_read,customers_read',

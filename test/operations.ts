@@ -830,6 +830,71 @@ async function insertOwnPage({ service: { db }, shopId }: Shop): Promise<string>
 }
 const readOwnPage = once(insertOwnPage);
 
+const mailingBlocks = [{ type: 'quote', text: 'Ahoy', source: 'Ada' }];
+const wholeMailing: Fact<object> = async (shop) => ({
+  newsletters: [await campaignId(shop)],
+  segmentId: await readSegment(shop),
+  couponCampaignId: await couponCampaignId(shop),
+  perHour: 500,
+  texts: [{ locale: 'en_GB', subject: 'Ahoy', preheader: 'News', blocks: mailingBlocks }],
+});
+const mailingRequest = shape(
+  'newsletters: array\nnewsletters[]: string\nsegmentId?: string|null\ncouponCampaignId?: string|null',
+  'perHour?: integer|null',
+  array('texts', 'locale: string\nsubject: string\npreheader?: string|null\nblocks: array\nblocks[]: object'),
+);
+const mailingFacts = shape(
+  'mailingId: string\nstate: string\nnewsletters: array\nnewsletters[]: string\nsegmentId: string|null',
+  'couponCampaignId: string|null\nperHour: integer|null\nsendAt: string|null\nstartDate: string|null',
+  'endDate: string|null\nproblem: string|null\nauthor: string\nversion: integer\ncreationDate: string',
+  'lastChangeDate: string',
+  object(
+    'results',
+    'recipients: integer\nsent: integer\nskipped: integer\nrefused: integer\nbounced: integer\ncomplained: integer\nunsubscribed: integer',
+  ),
+);
+const mailingShape = shape(
+  mailingFacts,
+  'revenue: array',
+  array(
+    'texts',
+    shape(
+      'locale: string\nsubject: string\npreheader: string|null',
+      array('blocks', 'text: string\ntype: string\nsource: string'),
+    ),
+  ),
+);
+
+/** Made with SQL, for the same reason as a segment. */
+async function insertDraft(shop: Shop): Promise<string> {
+  const { service, shopId } = shop;
+  const { db } = service;
+  const mailingId = newId(db.now);
+  await db.run(sql`
+    insert into mailing (shop_id, mailing_id, state, newsletter_ids, author, version, created_at, changed_at, recipients,
+      sent, skipped, refused, bounced, complained, unsubscribed)
+    values (${shopId}, ${mailingId}, 'draft', array[${await campaignId(shop)}::uuid], 'ada', 1, ${db.now}, ${db.now},
+      0, 0, 0, 0, 0, 0, 0)`);
+  await db.run(sql`
+    insert into mailing_text (shop_id, mailing_id, locale, subject, blocks, image_keys)
+    values (${shopId}, ${mailingId}, 'en_GB', 'Ahoy', ${JSON.stringify(mailingBlocks)}::jsonb, '{}')`);
+  return mailingId;
+}
+const readDraft = once(insertDraft);
+
+async function insertScheduled(shop: Shop): Promise<string> {
+  const { service, shopId } = shop;
+  const { db } = service;
+  const mailingId = await insertDraft(shop);
+  const at = new Date(db.now.getTime() + 86_400_000);
+  await db.run(sql`
+    update mailing set state = 'scheduled', send_at = ${at} where shop_id = ${shopId} and mailing_id = ${mailingId}`);
+  await db.run(sql`
+    insert into mailing_run (shop_id, mailing_id, run_at, attempts, collected_to, is_collected)
+    values (${shopId}, ${mailingId}, ${at}, 0, '', false)`);
+  return mailingId;
+}
+
 const noteShape = 'noteId: string\ncreationDate: string\nauthor: string\nnote: string';
 
 /** Made with SQL, because the caller may have no right to make one, and a call would leave a trace. */
@@ -904,7 +969,7 @@ const personExport = shape(
     ),
   ),
   'emailAddresses: array\nemailAddresses[]: string',
-  ...words(`notes tags newsletterSubscriptions newsletterRequests availabilityWatches carts wishList accounts accountSessions
+  ...words(`notes tags newsletterSubscriptions newsletterRequests newsletterBounces mailings availabilityWatches carts wishList accounts accountSessions
     signInRequests mails orders`).map((key) => `${key}: array`),
   // This very request is one of them.
   array('privacyRequests', 'kind: string\nsource: string\ndoneBy: string|null\nrequestedOn: string'),
@@ -2251,7 +2316,7 @@ export const OPERATIONS: readonly Operation[] = [
     answer: shape(
       'customerId: string\ncustomerNumber: string\ncustomer: string',
       words(`
-        notesDeleted tagsDeleted subscriptionsDeleted watchesDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted ordersAnonymised
+        notesDeleted tagsDeleted subscriptionsDeleted mailingRecipientsDeleted watchesDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted ordersAnonymised
         documentsKept`)
         .map((key) => `${key}: integer`)
         .join('\n'),
@@ -2397,6 +2462,57 @@ export const OPERATIONS: readonly Operation[] = [
       return { address: '/old/dismissed.html' };
     },
     request: 'address: string',
+  }),
+  operation('GET /manage/mailings', 'newsletters_read', {
+    labels: [],
+    query: words('page resultsPerPage'),
+    search: async (shop) => {
+      await readDraft(shop);
+      return '';
+    },
+    answer: paged(shape(mailingFacts, array('texts', 'locale: string\nsubject: string'))),
+  }),
+  operation('POST /manage/mailings', ['newsletters_read', 'coupons_write'], {
+    labels: [],
+    status: 201,
+    body: wholeMailing,
+    request: mailingRequest,
+    answer: mailingShape,
+  }),
+  operation('GET /manage/mailings/{mailingId}', 'newsletters_read', {
+    labels: [],
+    params: { mailingId: readDraft },
+    answer: mailingShape,
+  }),
+  operation('PUT /manage/mailings/{mailingId}', ['newsletters_read', 'coupons_write'], {
+    labels: [],
+    params: { mailingId: insertDraft },
+    body: wholeMailing,
+    request: mailingRequest,
+    answer: mailingShape,
+  }),
+  operation('PUT /manage/mailings/{mailingId}/state', ['newsletters_read', 'coupons_write'], {
+    labels: [],
+    params: { mailingId: insertScheduled },
+    // A shop whose pages are not public can take one back, and schedule none.
+    body: () => ({ state: 'draft', sendAt: null }),
+    request: 'state: string\nsendAt?: string|null',
+    answer: mailingShape,
+  }),
+  operation('DELETE /manage/mailings/{mailingId}', ['newsletters_read', 'coupons_write'], {
+    labels: [],
+    status: 204,
+    params: { mailingId: insertDraft },
+  }),
+  operation('POST /manage/newsletter-bounces', ['newsletters_read', 'customers_write'], {
+    labels: [],
+    status: 204,
+    body: async ({ service: { db }, shopId }) => {
+      const row = await db.one<{ email: string }>(sql`
+        select email from newsletter_subscriber where shop_id = ${shopId} order by email limit 1`);
+      return { items: [{ email: row?.email ?? 'nobody@mail.example', type: 'bounced' }] };
+    },
+    request: array('items', 'email: string\ntype: string'),
   }),
   operation('GET /manage/pages', ['legal_read', 'legal_write'], {
     labels: [],

@@ -11,6 +11,8 @@ export interface SmtpServer {
   credentials: string[];
   /** Answers to the ends of the next mails, in place of `250`; `''` answers nothing at all. */
   refusals: string[];
+  /** Answers to the addresses of recipients, in place of `250`. */
+  unknown: Map<string, string>;
   /** How many mails were sent to their end, whatever the answer. */
   ends: number;
   close(): Promise<void>;
@@ -34,6 +36,8 @@ export async function startSmtp(): Promise<SmtpServer> {
         return answer('235 ok');
       }
       if (verb === 'MAIL') mail = { from: address, to: [] };
+      const refusal = verb === 'RCPT' ? smtp.unknown.get(address) : undefined;
+      if (refusal !== undefined) return answer(refusal);
       if (verb === 'RCPT') mail.to.push(address);
       if (verb === 'DATA') {
         isText = true;
@@ -71,6 +75,7 @@ export async function startSmtp(): Promise<SmtpServer> {
     taken: [],
     credentials: [],
     refusals: [],
+    unknown: new Map(),
     ends: 0,
     close: async () => {
       for (const socket of sockets) socket.destroy();

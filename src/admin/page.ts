@@ -28,4 +28,6 @@ export interface AdminFile {
   content: string | Buffer | Readable;
   /** The browser saves it under this name instead of showing it. */
   fileName?: string;
+  /** It is an email of the shop, which shows pictures from any place. */
+  showsPictures?: boolean;
 }

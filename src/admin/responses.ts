@@ -31,15 +31,20 @@ export function sendPage(
 
 const FILE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'";
+const PICTURE_POLICY = FILE_POLICY.replace("img-src 'self' data:", "img-src 'self' data: https: http:");
 /** The PDF viewers of browsers use features that the other policy forbids, and would then show nothing. */
 const PDF_POLICY = "frame-ancestors 'self'";
 
-export function sendFile(reply: FastifyReply, { type, content, fileName }: AdminFile): FastifyReply {
+export function sendFile(
+  reply: FastifyReply,
+  { type, content, fileName, showsPictures }: AdminFile,
+): FastifyReply {
   // Shown only inside our own pages. It may contain texts of a customer or an app, so it runs no script.
   return reply
     .type(type)
     .headers({
-      'content-security-policy': type === 'application/pdf' ? PDF_POLICY : FILE_POLICY,
+      'content-security-policy':
+        type === 'application/pdf' ? PDF_POLICY : showsPictures ? PICTURE_POLICY : FILE_POLICY,
       'x-frame-options': 'SAMEORIGIN',
       'cache-control': 'no-store',
       ...(fileName !== undefined && {

@@ -12,6 +12,7 @@ import { placedEvents } from './placed-events.ts';
 import { lockVersions } from './queries.ts';
 import { type NewOrder, insertOrders } from '../orders/insert-orders.ts';
 import {
+  addCouponRevenue,
   countRedemptions,
   countRedemptionsOfDay,
   lockCampaignsByCode,
@@ -180,6 +181,9 @@ async function save(
   const campaignOf = new Map(state.coupons.map(({ codeKey, campaignId }) => [codeKey, campaignId]));
 
   const campaignIds = codeKeys.map((codeKey) => campaignOf.get(codeKey)!);
+  const redeemed = orders.flatMap(({ couponCodeKey, content: { currency, grandTotal } }) =>
+    couponCodeKey === null ? [] : [{ campaignId: campaignOf.get(couponCodeKey)!, currency, grandTotal }],
+  );
   const cartIds = orders.map(({ cartId }) => cartId);
   // Only counted products have stock, and are locked.
   const taken = new Map([...millionthsOrdered(orders)].filter(([productId]) => state.stock.has(productId)));
@@ -196,6 +200,7 @@ async function save(
     redeemCoupons(tx, shopId, codeKeys),
     countRedemptions(tx, shopId, campaignIds),
     countRedemptionsOfDay(tx, shopId, campaignIds, createdAt),
+    addCouponRevenue(tx, shopId, redeemed, createdAt),
     setCounters(tx, shopId, {
       order: counters.order + orders.length,
       customer: [...customers.values()].at(-1)?.number ?? counters.customer,

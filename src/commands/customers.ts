@@ -1,4 +1,4 @@
-import { toFilter } from '../admin/customers/customer-filter.ts';
+import { toFilter } from '../people/customers/customer-filter.ts';
 import { customerFile } from '../admin/customers/customer-list.ts';
 import { adminMessagesIn } from '../admin/messages.ts';
 import { shopSettings } from '../shops/settings/settings.ts';

@@ -27,6 +27,8 @@ import { cleanupSteps } from './cleanup-steps.ts';
 import type { Config } from '../config.ts';
 import { countries } from '../shops/countries/routes.ts';
 import { managedCouponCampaigns } from '../coupons/manage-routes.ts';
+import { newsletterBounces } from '../content/mailings/bounces.ts';
+import { mailings } from '../content/mailings/routes.ts';
 import { pages } from '../content/pages/routes.ts';
 import { couponCampaigns } from '../coupons/routes.ts';
 import { currencies } from '../shops/currencies/routes.ts';
@@ -332,6 +334,8 @@ export async function buildApp({
   legalOperations(api);
   pages(api, { loadKey });
   newsletterOperations(api);
+  mailings(api);
+  newsletterBounces(api);
   searchOperations(api);
   scriptTagOperations(api);
   productOperations(api);

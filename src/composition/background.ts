@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { runDueEdits } from '../catalogue/products/bulk-edit-runner.ts';
 import { runDueImports } from '../catalogue/products/import-runner.ts';
 import { runDueRebuilds } from '../catalogue/products/listing-rebuild.ts';
+import { runDueMailings } from '../content/mailings/runner.ts';
 import { cleanupSteps } from './cleanup-steps.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
@@ -21,6 +22,7 @@ import { WEBHOOK_ENTITIES } from './webhook-entities.ts';
 
 const CHECK_REBUILDS = 5_000;
 const CHECK_CLEANUP = 60_000;
+const CHECK_MAILINGS = 2_000;
 /** A merchant waits for it. */
 const CHECK_IMPORTS = 1_000;
 
@@ -45,6 +47,7 @@ export function startBackground(
       runDueMoves({ db, config, media, log, policy, loadKey }, signal),
     ),
     repeat('the bulk edits of products', CHECK_IMPORTS, log, (signal) => runDueEdits({ db, log }, signal)),
+    repeat('the mailings', CHECK_MAILINGS, log, (signal) => runDueMailings({ db, config, log }, signal)),
     repeat('the clean-up', CHECK_CLEANUP, log, (signal) => runCleanup(db, steps, { log, signal })),
   ];
   return { stop: async () => void (await Promise.all(works.map((work) => work.stop()))) };

@@ -8,6 +8,7 @@ import { bulkEditCleanup } from '../catalogue/products/bulk-edit-queries.ts';
 import { importCleanup } from '../catalogue/products/import-queries.ts';
 import { sentPictureCleanup } from '../catalogue/products/sent-pictures.ts';
 import { missedAddressCleanup } from '../catalogue/redirects/queries.ts';
+import { mailingCleanup } from '../content/mailings/queries.ts';
 import { cartDays } from '../carts/cart-days.ts';
 import { cartCleanup } from '../carts/queries.ts';
 import type { Config } from '../config.ts';
@@ -43,6 +44,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     auditCleanup,
     appUseCleanup,
     requestCleanup,
+    mailingCleanup,
     privacyRequestCleanup,
     signInRequestCleanup,
     accountSessionCleanup,

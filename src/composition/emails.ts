@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import type { PoolConfig } from 'pg';
 import type { Config } from '../config.ts';
+import { MAILING_QUEUE, startMailingWorker } from '../content/mailings/worker.ts';
 import type { Database } from '../db/database.ts';
 import { repeat, type Background } from '../platform/background.ts';
 import { deliveryPlace } from '../platform/email/delivery.ts';
@@ -22,10 +23,17 @@ export interface EmailDeps {
   pause?: number;
 }
 
-/** Starts to send the emails in the queue, in this thread. */
+/** Starts to send the emails in the queue and those of mailings, in this thread. */
 export function startEmails({ db, config, log, origin, pause }: EmailDeps): EmailWorker {
   const loadShop = createEmailShopLoader({ db, config, origin });
-  return startEmailWorker({ db, config, log, kinds: EMAIL_KINDS, loadShop, pause });
+  const workers = [
+    startEmailWorker({ db, config, log, kinds: EMAIL_KINDS, loadShop, pause }),
+    startMailingWorker({ db, config, log, origin, pause }),
+  ];
+  return {
+    quietFor: () => Math.min(...workers.map((worker) => worker.quietFor())),
+    stop: async () => void (await Promise.all(workers.map((worker) => worker.stop()))),
+  };
 }
 
 /** What the thread of the emails is started with. */
@@ -58,8 +66,10 @@ const MAX_MEGABYTES = 512;
 export function startEmailThread({ db, log, write, ...task }: EmailThreadDeps): Background {
   log.info(deliveryPlace(task.config));
   return repeat('sending emails', CHECK_EMAILS, log, async (signal) => {
-    const due = await findDueJobs(db, EMAIL_QUEUE, { afterShop: '', limit: 1 });
-    if (due.length > 0) await runEmailThread(task, write, signal);
+    const due = await Promise.all(
+      [EMAIL_QUEUE, MAILING_QUEUE].map((queue) => findDueJobs(db, queue, { afterShop: '', limit: 1 })),
+    );
+    if (due.flat().length > 0) await runEmailThread(task, write, signal);
   });
 }
 

@@ -1,4 +1,5 @@
 import { cartPersonalData } from '../carts/personal-data.ts';
+import { mailingPersonalData } from '../content/mailings/personal-data.ts';
 import { availabilityPersonalData } from '../catalogue/products/availability-personal-data.ts';
 import { orderPersonalData } from '../orders/personal-data.ts';
 import { accountPersonalData } from '../people/accounts/personal-data.ts';
@@ -18,6 +19,7 @@ import { wishlistPersonalData } from '../storefront/wishlist/personal-data.ts';
 export const PERSONAL_DATA: readonly PersonalData[] = [
   customerPersonalData,
   newsletterPersonalData,
+  mailingPersonalData,
   availabilityPersonalData,
   // Carts and wish lists of an account are found by the account, so they come before it.
   cartPersonalData,

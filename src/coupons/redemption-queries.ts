@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Queries, Transaction } from '../db/database.ts';
 import { WAIT } from '../db/locks.ts';
 import { sql } from '../db/sql.ts';
 
@@ -73,6 +73,42 @@ export async function countRedemptionsOfDay(
     where campaign.shop_id = ${shopId} and campaign.campaign_id = any (${campaignIds}::uuid[])
     order by campaign.campaign_id
     on conflict (shop_id, campaign_id, day) do update set orders = coupon_day.orders + excluded.orders`);
+}
+
+interface RedeemedOrder {
+  campaignId: string;
+  currency: string;
+  grandTotal: number;
+}
+
+/** Adds what these orders are worth to the revenue of their campaigns on their day. */
+export async function addCouponRevenue(
+  tx: Transaction,
+  shopId: string,
+  orders: readonly RedeemedOrder[],
+  at: Date,
+) {
+  if (orders.length === 0) return;
+  await tx.run(sql`
+    insert into coupon_revenue (shop_id, campaign_id, day, currency, orders, revenue)
+    select campaign.shop_id, campaign.campaign_id, ${at.toISOString().slice(0, 10)}::date, sold.currency, count(*),
+      sum(sold."grandTotal")
+    from coupon_campaign campaign
+    join jsonb_to_recordset(${JSON.stringify(orders)}) as sold ("campaignId" uuid, currency text, "grandTotal" bigint)
+      on sold."campaignId" = campaign.campaign_id
+    where campaign.shop_id = ${shopId}
+    group by campaign.shop_id, campaign.campaign_id, sold.currency
+    order by campaign.campaign_id, sold.currency
+    on conflict (shop_id, campaign_id, day, currency)
+      do update set orders = coupon_revenue.orders + excluded.orders, revenue = coupon_revenue.revenue + excluded.revenue`);
+}
+
+/** What the orders with coupons of a campaign were worth since a day (UTC). */
+export function findCouponRevenue(db: Queries, shopId: string, campaignId: string, since: Date) {
+  return db.many<{ currency: string; orders: number; revenue: number }>(sql`
+    select currency, sum(orders)::bigint as orders, sum(revenue)::bigint as revenue from coupon_revenue
+    where shop_id = ${shopId} and campaign_id = ${campaignId} and day >= ${since.toISOString().slice(0, 10)}::date
+    group by currency order by sum(revenue) desc, currency`);
 }
 
 /** Takes back the use of a coupon. */

@@ -399,6 +399,18 @@ export const SHARED_REFUSALS = {
     message: "{attribute} is what this variation was chosen by, so it can't be changed",
   },
   TOO_MANY_VARIATIONS: { status: 400, message: 'These are more than {limit} combinations' },
+  TOO_MANY_MAILINGS: { status: 400, message: 'A shop has at most {limit} mailings, delete an old one first' },
+  MAILING_NOT_DRAFT: { status: 409, message: 'Only a draft can be changed' },
+  MAILING_UNDER_WAY: { status: 409, message: 'The mailing is under way' },
+  MAILING_STATE_NOT_POSSIBLE: {
+    status: 409,
+    message: 'The mailing can not get this state from its present one',
+    field: 'state',
+  },
+  MAILING_SHOP_NOT_PUBLIC: {
+    status: 409,
+    message: 'Nobody could read the pages of the shop or unsubscribe there, because they are not public',
+  },
   TOO_MANY_PAGES: { status: 400, message: 'A shop has at most {limit} pages of its own' },
   PAGE_SLUG_TAKEN: {
     status: 409,

@@ -159,31 +159,37 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
       });
     },
 
-    post(path, handler, { perHour, hasSecretPath = false, limits } = {}) {
+    post(path, handler, { perHour, hasSecretPath = false, ignoresBody = false, limits } = {}) {
       const toForm = formRequests(limits);
-      app.post(
-        `/shop/:shopId${path}`,
-        { schema: { hide: true, body: Form }, config: { takesForm: true } },
-        async (request, reply) => {
-          const visit = await openCountedVisit(request, deps);
-          if (!isAtHome(request, visit)) return redirectToHome(request, reply, visit);
-          if (!visit.settings.publicCatalogue) throw notFound();
-          if (isClosed(visit, path)) {
-            return sendPage(reply, visit, { ...openingSoonPage(visit), status: 403 });
-          }
-          // Browsers do not send the origin of a page with a secret address. No other site knows that address.
-          if (!hasSecretPath)
-            requireOwnForm(request, visit.pageOrigin, 'The form does not come from this shop');
-          await countForm(request, path, perHour);
-          const before = visit.session;
-          const form = {
-            ...toForm(request, limitCheck(limiter, config, `page/${visit.shopId}/`)),
-            referrerPath: referrerPath(request.headers.referer, visit),
-            limitFailures: failureLimiter(request),
-          };
-          return respond(reply, visit, before, await handler(visit, form));
-        },
-      );
+      const register = (scope: FastifyInstance) =>
+        scope.post(
+          `/shop/:shopId${path}`,
+          { schema: { hide: true, body: Form }, config: { takesForm: true } },
+          async (request, reply) => {
+            const visit = await openCountedVisit(request, deps);
+            if (!isAtHome(request, visit)) return redirectToHome(request, reply, visit);
+            if (!visit.settings.publicCatalogue) throw notFound();
+            if (isClosed(visit, path)) {
+              return sendPage(reply, visit, { ...openingSoonPage(visit), status: 403 });
+            }
+            // Browsers do not send the origin of a page with a secret address. No other site knows that address.
+            if (!hasSecretPath)
+              requireOwnForm(request, visit.pageOrigin, 'The form does not come from this shop');
+            await countForm(request, path, perHour);
+            const before = visit.session;
+            const form = {
+              ...toForm(request, limitCheck(limiter, config, `page/${visit.shopId}/`)),
+              referrerPath: referrerPath(request.headers.referer, visit),
+              limitFailures: failureLimiter(request),
+            };
+            return respond(reply, visit, before, await handler(visit, form));
+          },
+        );
+      if (!ignoresBody) return void register(app);
+      app.register(async (scope) => {
+        ignoreBodies(scope);
+        register(scope);
+      });
     },
 
     file(path, handler, { movesWithShop = true, perHour } = {}) {
@@ -204,6 +210,12 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
       });
     },
   };
+}
+
+/** Reads bodies of any type, within the limit of all bodies, and drops them. */
+function ignoreBodies(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _bytes, done) => done(null, null));
 }
 
 function referrerPath(referer: string | undefined, { base, pageOrigin }: Visit): string {

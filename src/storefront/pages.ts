@@ -30,6 +30,8 @@ export interface FormOptions {
   perHour?: number;
   /** The form is on a page with a secret address, which its own address contains. */
   hasSecretPath?: boolean;
+  /** Its address says everything: programs send a body of any kind. */
+  ignoresBody?: boolean;
   /** The limits of a form with more than short fields. */
   limits?: FormLimits;
 }

@@ -83,6 +83,9 @@ async function givenThings(): Promise<void> {
   await merchant.post('/users', { email: 'new@people.example', role: 'catalogue' });
   await merchant.post('/products/import/paste', { rows: 'SKU;Name\nX-1;A thing\n' });
   await merchant.post('/customers/segments', { name: 'Germans', 'filter.country': 'DE' });
+  const newsletter = await service.db.one<{ id: string }>(sql`
+    select upper(campaign_id::text) as id from newsletter_campaign where shop_id = 'DemoShop' limit 1`);
+  await merchant.post('/marketing/mailings/new', { newsletters: newsletter!.id, subject: 'Ahoy' });
   await merchant.post('/pages/new', { kind: 'page', title: 'About us', category: '' });
   const customer = await service.db.one<{ id: string }>(sql`
     select upper(customer_id::text) as id from customer where shop_id = 'DemoShop' order by created_at desc limit 1`);

@@ -2236,6 +2236,112 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/mailings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List mailings
+         * @description What was, or will be, sent to the subscribers of newsletters; the newest first.
+         *
+         *     Scope: newsletters_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listMailings"];
+        put?: never;
+        /**
+         * Create mailing
+         * @description It is a draft until it is scheduled.
+         *
+         *     Scope: newsletters_read and coupons_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["createMailing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/mailings/{mailingId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get mailing
+         * @description With its content, how far sending has come, and what came of it.
+         *
+         *     Scope: newsletters_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getMailing"];
+        /**
+         * Update mailing
+         * @description Replaces a draft in all its languages. 409: it is no draft.
+         *
+         *     Scope: newsletters_read and coupons_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["updateMailing"];
+        post?: never;
+        /**
+         * Delete mailing
+         * @description A draft, or one that is over, with its results. 409: it is under way.
+         *
+         *     Scope: newsletters_read and coupons_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        delete: operations["deleteMailing"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/mailings/{mailingId}/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set mailing state
+         * @description Schedules a mailing, takes it back, pauses it, lets it go on, or cancels it. 409: that is not possible in its present state.
+         *
+         *     Scope: newsletters_read and coupons_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["setMailingState"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/newsletter-bounces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report newsletter bounces
+         * @description What a mail provider has learnt after it took the emails. Mailings are not sent to these addresses any more; who has complained is unsubscribed from all newsletters as well. Addresses that never subscribed are ignored. Repeating a report changes nothing.
+         *
+         *     Scope: newsletters_read and customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["reportNewsletterBounces"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rs/shops/{shopId}/search/products": {
         parameters: {
             query?: never;
@@ -7518,6 +7624,14 @@ export interface components {
             newsletterRequests: {
                 [key: string]: unknown;
             }[];
+            /** @description Addresses that mailings are not sent to: their server refuses them, or the person has complained. */
+            newsletterBounces: {
+                [key: string]: unknown;
+            }[];
+            /** @description Mailings of the last weeks that were sent to the person, or are to be. */
+            mailings: {
+                [key: string]: unknown;
+            }[];
             /** @description Products to be told of when they are back. */
             availabilityWatches: {
                 [key: string]: unknown;
@@ -7591,6 +7705,11 @@ export interface components {
              * @example 2
              */
             subscriptionsDeleted: number;
+            /**
+             * @description Records of mailings to the person.
+             * @example 2
+             */
+            mailingRecipientsDeleted: number;
             /**
              * @description Products that were watched.
              * @example 2
@@ -8616,6 +8735,348 @@ export interface components {
             resultsPerPage: number;
             /** @description The entries of this page. */
             items: components["schemas"]["NewsletterSubscriber"][];
+        };
+        /** MailingResults */
+        MailingResults: {
+            /**
+             * @description Whom it is sent to. While they are still being collected, those found so far.
+             * @example 1200
+             */
+            recipients: number;
+            /**
+             * @description Taken by their mail server.
+             * @example 1180
+             */
+            sent: number;
+            /**
+             * @description Not sent: unsubscribed meanwhile, or too many emails on that day.
+             * @example 5
+             */
+            skipped: number;
+            /**
+             * @description Not sent: the mail server has not taken this email.
+             * @example 2
+             */
+            refused: number;
+            /**
+             * @description The mail server does not know the address. Later mailings are not sent to it.
+             * @example 13
+             */
+            bounced: number;
+            /**
+             * @description Marked as spam, as the mail provider has reported.
+             * @example 1
+             */
+            complained: number;
+            /**
+             * @description Unsubscribed by a link in this mailing.
+             * @example 8
+             */
+            unsubscribed: number;
+        };
+        /** MailingSubject */
+        MailingSubject: {
+            /**
+             * @description The locale.
+             * @example en_GB
+             */
+            locale: string;
+            /**
+             * @description Subject of the email.
+             * @example New at the harbour
+             */
+            subject: string;
+        };
+        /** MailingSummary */
+        MailingSummary: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            mailingId: string;
+            /**
+             * @description draft: it can be edited. scheduled: it waits for its time. sending, paused, sent. cancelled: the rest is not sent.
+             * @example sent
+             */
+            state: string;
+            /** @description The newsletters whose subscribers get it. */
+            newsletters: string[];
+            /**
+             * @description Only customers of this segment get it.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            segmentId: string | null;
+            /**
+             * @description The coupon campaign whose orders count as its results.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            couponCampaignId: string | null;
+            /**
+             * @description Emails per hour; null: no bound of its own.
+             * @example 500
+             */
+            perHour: number | null;
+            /**
+             * @description When it is, or was, to be sent.
+             * @example 2026-11-15T08:30:00Z
+             */
+            sendAt: string | null;
+            /**
+             * @description When sending began.
+             * @example 2026-11-15T08:30:00Z
+             */
+            startDate: string | null;
+            /**
+             * @description When it was sent completely, or cancelled.
+             * @example 2026-11-15T08:30:00Z
+             */
+            endDate: string | null;
+            /**
+             * @description Why it has stopped by itself. segmentGone: its segment was deleted. shopNotPublic: the shop is suspended, or nobody can read its pages without a token.
+             * @example segmentGone
+             */
+            problem: string | null;
+            /**
+             * @description The email address of the person, or the name of the app, that made it.
+             * @example ada@shop.example
+             */
+            author: string;
+            /**
+             * @description How often it was saved.
+             * @example 3
+             */
+            version: number;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            creationDate: string;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            lastChangeDate: string;
+            /** @description How many it was sent to, and what came of it. */
+            results: components["schemas"]["MailingResults"];
+            /** @description Its languages. */
+            texts: components["schemas"]["MailingSubject"][];
+        };
+        /** Mailings */
+        Mailings: {
+            /**
+             * @description Hits over all pages.
+             * @example 42
+             */
+            results: number;
+            /**
+             * @description The page shown, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description The page size in force.
+             * @example 10
+             */
+            resultsPerPage: number;
+            /** @description The entries of this page. */
+            items: components["schemas"]["MailingSummary"][];
+        };
+        /** MailingText */
+        MailingText: {
+            /**
+             * @description A locale of the shop.
+             * @example en_GB
+             */
+            locale: string;
+            /**
+             * @description Subject of the email.
+             * @example New at the harbour
+             */
+            subject: string;
+            /**
+             * @description What email programs show after the subject, before the email is opened.
+             * @example Three new blends, roasted this week
+             */
+            preheader?: string | null;
+            /**
+             * @description The blocks from top to bottom, at most 60.
+             * @example [
+             *       {
+             *         "type": "richText",
+             *         "html": "<p>We have moved.</p>"
+             *       }
+             *     ]
+             */
+            blocks: components["schemas"]["Block"][];
+        };
+        /** MailingRequest */
+        MailingRequest: {
+            /** @description The newsletters whose subscribers get it. Who has several of them gets it once. */
+            newsletters: string[];
+            /**
+             * @description Only subscribers who are customers of this segment get it. Absent: all.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2F
+             */
+            segmentId?: string | null;
+            /**
+             * @description The coupon campaign whose orders count as its results.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D30
+             */
+            couponCampaignId?: string | null;
+            /**
+             * @description Emails per hour. Absent: as many as the operator allows a shop, which is the upper bound in any case.
+             * @example 500
+             */
+            perHour?: number | null;
+            /** @description The mailing in each of its languages. Subscribers of another language get it in the default language of the shop, else in the first. */
+            texts: components["schemas"]["MailingText"][];
+        };
+        /** MailingRevenue */
+        MailingRevenue: {
+            /**
+             * @description ISO 4217.
+             * @example EUR
+             */
+            currency: string;
+            /**
+             * @description Orders with coupons of the campaign.
+             * @example 31
+             */
+            orders: number;
+            /**
+             * @description What they were worth when they were placed, with tax and delivery.
+             * @example 1240.5
+             */
+            revenue: number;
+        };
+        /** MailingTextAnswer */
+        MailingTextAnswer: {
+            /**
+             * @description The locale.
+             * @example en_GB
+             */
+            locale: string;
+            /**
+             * @description Subject of the email.
+             * @example New at the harbour
+             */
+            subject: string;
+            /**
+             * @description What email programs show after the subject.
+             * @example Three new blends, roasted this week
+             */
+            preheader: string | null;
+            /** @description The blocks from top to bottom, as in the request. */
+            blocks: components["schemas"]["BlockAnswer"][];
+        };
+        /** Mailing */
+        Mailing: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            mailingId: string;
+            /**
+             * @description draft: it can be edited. scheduled: it waits for its time. sending, paused, sent. cancelled: the rest is not sent.
+             * @example sent
+             */
+            state: string;
+            /** @description The newsletters whose subscribers get it. */
+            newsletters: string[];
+            /**
+             * @description Only customers of this segment get it.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            segmentId: string | null;
+            /**
+             * @description The coupon campaign whose orders count as its results.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            couponCampaignId: string | null;
+            /**
+             * @description Emails per hour; null: no bound of its own.
+             * @example 500
+             */
+            perHour: number | null;
+            /**
+             * @description When it is, or was, to be sent.
+             * @example 2026-11-15T08:30:00Z
+             */
+            sendAt: string | null;
+            /**
+             * @description When sending began.
+             * @example 2026-11-15T08:30:00Z
+             */
+            startDate: string | null;
+            /**
+             * @description When it was sent completely, or cancelled.
+             * @example 2026-11-15T08:30:00Z
+             */
+            endDate: string | null;
+            /**
+             * @description Why it has stopped by itself. segmentGone: its segment was deleted. shopNotPublic: the shop is suspended, or nobody can read its pages without a token.
+             * @example segmentGone
+             */
+            problem: string | null;
+            /**
+             * @description The email address of the person, or the name of the app, that made it.
+             * @example ada@shop.example
+             */
+            author: string;
+            /**
+             * @description How often it was saved.
+             * @example 3
+             */
+            version: number;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            creationDate: string;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            lastChangeDate: string;
+            /** @description How many it was sent to, and what came of it. */
+            results: components["schemas"]["MailingResults"];
+            /** @description Orders with coupons of the campaign that the mailing names, since the day on which it was sent, in each currency. They are counted as they were placed. */
+            revenue: components["schemas"]["MailingRevenue"][];
+            /** @description Its languages. */
+            texts: components["schemas"]["MailingTextAnswer"][];
+        };
+        /** MailingState */
+        MailingState: {
+            /**
+             * @description scheduled: a draft is sent, or a scheduled mailing at another time. draft: a scheduled mailing can be edited again. paused: no further email is sent for now. sending: a paused mailing goes on. cancelled: the rest is never sent.
+             * @example scheduled
+             * @enum {string}
+             */
+            state: "scheduled" | "sending" | "paused" | "cancelled" | "draft";
+            /**
+             * @description For scheduled: the moment, ISO 8601. Absent: at once.
+             * @example 2026-12-01T08:00:00Z
+             */
+            sendAt?: string | null;
+        };
+        /** NewsletterBounce */
+        NewsletterBounce: {
+            /**
+             * @description The address.
+             * @example ada@pelican.example
+             */
+            email: string;
+            /**
+             * @description bounced: emails to it fail for good; a full mailbox is no bounce. complained: the person has marked an email as spam.
+             * @example bounced
+             * @enum {string}
+             */
+            type: "bounced" | "complained";
+        };
+        /** NewsletterBounces */
+        NewsletterBounces: {
+            /** @description The addresses, at most 500. */
+            items: components["schemas"]["NewsletterBounce"][];
         };
         /** AttributeRangeRequest */
         AttributeRangeRequest: {
@@ -10493,6 +10954,11 @@ export interface components {
          */
         pageId: string;
         /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        mailingId: string;
+        /**
          * @description ISO 4217 code. Absent or not offered by the shop: the default currency of the shop.
          * @example EUR
          */
@@ -10693,6 +11159,18 @@ export type NewsletterCampaign = components['schemas']['NewsletterCampaign'];
 export type NewsletterCampaignList = components['schemas']['NewsletterCampaignList'];
 export type NewsletterSubscriber = components['schemas']['NewsletterSubscriber'];
 export type NewsletterSubscriberList = components['schemas']['NewsletterSubscriberList'];
+export type MailingResults = components['schemas']['MailingResults'];
+export type MailingSubject = components['schemas']['MailingSubject'];
+export type MailingSummary = components['schemas']['MailingSummary'];
+export type Mailings = components['schemas']['Mailings'];
+export type MailingText = components['schemas']['MailingText'];
+export type MailingRequest = components['schemas']['MailingRequest'];
+export type MailingRevenue = components['schemas']['MailingRevenue'];
+export type MailingTextAnswer = components['schemas']['MailingTextAnswer'];
+export type Mailing = components['schemas']['Mailing'];
+export type MailingState = components['schemas']['MailingState'];
+export type NewsletterBounce = components['schemas']['NewsletterBounce'];
+export type NewsletterBounces = components['schemas']['NewsletterBounces'];
 export type AttributeRangeRequest = components['schemas']['AttributeRangeRequest'];
 export type FilterRequest = components['schemas']['FilterRequest'];
 export type ProductSearchCreateRequest = components['schemas']['ProductSearchCreateRequest'];
@@ -10790,6 +11268,7 @@ export type ParameterCustomerId = components['parameters']['customerId'];
 export type ParameterNoteId = components['parameters']['noteId'];
 export type ParameterSegmentId = components['parameters']['segmentId'];
 export type ParameterPageId = components['parameters']['pageId'];
+export type ParameterMailingId = components['parameters']['mailingId'];
 export type ParameterCurrency = components['parameters']['currency'];
 export type ParameterProductId = components['parameters']['productId'];
 export type ParameterWebhookId = components['parameters']['webhookId'];
@@ -27847,6 +28326,928 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/newsletter-campaigns/01941F29-7C00-7000-B059-252D9350B15A/subscribers",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listMailings: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
+                 * @example 1
+                 */
+                page?: components["parameters"]["page"];
+                /**
+                 * @description Page size; more than 100 is taken as 100.
+                 * @example 20
+                 */
+                resultsPerPage?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Mailings"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/mailings",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope newsletters_read, Request: GET /manage/shops/DemoShop/mailings",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/mailings",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/mailings",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    createMailing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-createMailing
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "newsletters": [
+                 *         "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E"
+                 *       ],
+                 *       "segmentId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2F",
+                 *       "couponCampaignId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D30",
+                 *       "perHour": 500,
+                 *       "texts": [
+                 *         {
+                 *           "locale": "en_GB",
+                 *           "subject": "New at the harbour",
+                 *           "preheader": "Three new blends, roasted this week",
+                 *           "blocks": [
+                 *             {
+                 *               "type": "richText",
+                 *               "html": "<p>We have moved.</p>"
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["MailingRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Mailing"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/mailings",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/mailings",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope newsletters_read, Request: POST /manage/shops/DemoShop/mailings",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/NoSuchShop/mailings",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/mailings",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/mailings",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getMailing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                mailingId: components["parameters"]["mailingId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Mailing"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope newsletters_read, Request: GET /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/mailings/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateMailing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateMailing
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                mailingId: components["parameters"]["mailingId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "newsletters": [
+                 *         "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E"
+                 *       ],
+                 *       "segmentId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2F",
+                 *       "couponCampaignId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D30",
+                 *       "perHour": 500,
+                 *       "texts": [
+                 *         {
+                 *           "locale": "en_GB",
+                 *           "subject": "New at the harbour",
+                 *           "preheader": "Three new blends, roasted this week",
+                 *           "blocks": [
+                 *             {
+                 *               "type": "richText",
+                 *               "html": "<p>We have moved.</p>"
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["MailingRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Mailing"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope newsletters_read, Request: PUT /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/mailings/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    deleteMailing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-deleteMailing
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                mailingId: components["parameters"]["mailingId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope newsletters_read, Request: DELETE /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/mailings/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    setMailingState: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-setMailingState
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                mailingId: components["parameters"]["mailingId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "state": "scheduled",
+                 *       "sendAt": "2026-12-01T08:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["MailingState"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Mailing"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/state",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/state",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope newsletters_read, Request: PUT /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/state",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/mailings/00000000-0000-0000-0000-000000000000/state",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/state",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/mailings/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/state",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    reportNewsletterBounces: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-reportNewsletterBounces
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "items": [
+                 *         {
+                 *           "email": "ada@pelican.example",
+                 *           "type": "bounced"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewsletterBounces"];
+            };
+        };
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/newsletter-bounces",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/newsletter-bounces",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope newsletters_read, Request: POST /manage/shops/DemoShop/newsletter-bounces",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/NoSuchShop/newsletter-bounces",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/newsletter-bounces",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/newsletter-bounces",
                      *       "status": "Too Many Requests"
                      *     }
                      */

@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../http/html.ts';
-import { MERCHANT_HTML_RULES } from '../../storefront/merchant-html/merchant-html.ts';
+import { MERCHANT_HTML_RULES } from '../../content/merchant-html/merchant-html.ts';
 import { PICKER_SCRIPT, RICH_TEXT_SCRIPT, SQUIRE, type Asset } from '../layout/assets.ts';
 import type { AdminMessages } from '../messages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { BLOCK_TYPES, isBlockType, MAX_BLOCKS, type BlockType } from '../../content/blocks.ts';
+import { isBlockType, MAX_BLOCKS } from '../../content/blocks.ts';
 import { pathOfPage } from '../../content/pages/page.ts';
 import { findPage, findTexts, findVersion, findVersions } from '../../content/pages/queries.ts';
 import { deletePage, previewPage, updatePage } from '../../content/pages/routes.ts';
@@ -12,27 +12,16 @@ import { type FormRequest, type PageRequest, Redirect } from '../../http/page-ki
 import { isId } from '../../kernel/ids.ts';
 import { shopPath } from '../../storefront/visit.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
-import { buttonForm, choiceField, problemOf } from '../components/form.ts';
-import { languageName } from '../components/language-name.ts';
+import { buttonForm, problemOf } from '../components/form.ts';
 import { RICH_TEXT_SCRIPTS } from '../components/rich-text.ts';
 import { problemText, refuseField } from '../components/validation.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { PAGES_SCRIPT } from '../layout/assets.ts';
-import { ACTION_ICONS } from '../layout/icons.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, storefrontLink, type ShopVisit } from '../visit.ts';
-import {
-  BLOCK_FORMS,
-  blockLimits,
-  emptyBlock,
-  fieldNames,
-  ITEM_FORMS,
-  readBlocks,
-  toBlock,
-  toTyped,
-  type TypedBlock,
-} from './block-forms.ts';
+import { blockInput, blockList, changedBlocks, editorLanguages, pictureField } from './block-editor.ts';
+import { blockLimits, readBlocks, toBlock, toTyped, type TypedBlock } from './block-forms.ts';
 import { titleOf } from './page-list.ts';
 
 /** The fields of a page, and those of its text in one language. */
@@ -191,40 +180,6 @@ async function save(visit: ShopVisit, form: FormRequest): Promise<Redirect | Adm
   return new Redirect(adminPath(visit, `/pages/${page.pageId}`, { locale }), visit.messages.form.saved);
 }
 
-/** The blocks after a button of the editor. An unknown step changes nothing. */
-export function changedBlocks(
-  blocks: readonly TypedBlock[],
-  step: string,
-  at: number,
-  newType: string,
-): TypedBlock[] {
-  if (step === 'add') {
-    return isBlockType(newType) && blocks.length < MAX_BLOCKS
-      ? [...blocks, emptyBlock(newType)]
-      : [...blocks];
-  }
-  const block = blocks[at];
-  if (!block) return [...blocks];
-  const others = blocks.toSpliced(at, 1);
-  switch (step) {
-    case 'up':
-      return others.toSpliced(Math.max(0, at - 1), 0, block);
-    case 'down':
-      return others.toSpliced(at + 1, 0, block);
-    case 'remove':
-      return others;
-    case 'duplicate':
-      return blocks.length < MAX_BLOCKS ? blocks.toSpliced(at, 0, block) : [...blocks];
-    case 'more': {
-      const max = ITEM_FORMS[block.type]?.max ?? 0;
-      const items = block.items.length < max ? [...block.items, {}] : block.items;
-      return blocks.with(at, { ...block, items });
-    }
-    default:
-      return [...blocks];
-  }
-}
-
 /** Calls an operation with the page as it is typed. A refusal names the place of its field in the form. */
 async function inPlace<Result>(
   visit: ShopVisit,
@@ -252,16 +207,8 @@ async function inPlace<Result>(
     const [problem] = error.problems;
     const [, rest] = /^texts[.[]\d+\]?\.(.*)$/.exec(problem?.field ?? '') ?? [];
     if (!problem || rest === undefined) throw error;
-    throw refuseField(inputOf(rest, typed.blocks), problemText(visit, problem, labelsOf(visit)));
+    throw refuseField(blockInput(rest, typed.blocks), problemText(visit, problem, labelsOf(visit)));
   }
-}
-
-/** `blocks.3.questions.0.answer` is the input `blocks.3.items.0.answer`. */
-function inputOf(field: string, blocks: readonly TypedBlock[]): string {
-  const [, index, list, rest] = /^blocks\.(\d+)\.(\w+)\.(\d+\.\w+)$/.exec(field) ?? [];
-  if (index === undefined) return field.replace(/^(blocks\.\d+\.\w+)\.\d+$/, '$1');
-  const { type } = blocks[Number(index)] ?? {};
-  return type && ITEM_FORMS[type]?.name === list ? `blocks.${index}.items.${rest}` : field;
 }
 
 const labelsOf = ({ messages: { pages } }: ShopVisit) => ({
@@ -308,7 +255,11 @@ async function editor(visit: ShopVisit, page: Answer, edited: Edited, draft?: Dr
         confirm: words.confirmDelete,
       })
     }`,
-    main: html`${languages(visit, page, edited.locale)}
+    main: html`${editorLanguages(visit, {
+        path: `/pages/${pageId}`,
+        present: page.texts.map(({ locale }) => locale),
+        current: edited.locale,
+      })}
       ${edited.preview !== undefined && previewFrames(visit, edited.locale, edited.preview)}
       <form method="post" class="page-editor">
         <div class="actions stay-above">
@@ -322,7 +273,13 @@ async function editor(visit: ShopVisit, page: Answer, edited: Edited, draft?: Dr
             <section class="card">
               ${text('title')} ${hasAddress && text('slug')} ${kind === 'post' && text('summary')}
             </section>
-            ${blockList(visit, page, edited, draft)}
+            ${blockList(visit, {
+              blocks: edited.blocks,
+              draft,
+              mayWrite,
+              others: page.texts.map(({ locale }) => locale).filter((locale) => locale !== edited.locale),
+              noText: words.noText,
+            })}
           </div>
           <div class="stack">
             <section class="card">
@@ -337,151 +294,6 @@ async function editor(visit: ShopVisit, page: Answer, edited: Edited, draft?: Dr
       </form>
       ${await versionCard(visit, page)}`,
   };
-}
-
-function languages(visit: ShopVisit, page: Answer, current: string): Markup | false {
-  const { settings, language, messages } = visit;
-  if (settings.locales.length < 2) return false;
-  return html`<nav class="language-tabs" aria-label="${messages.pages.language}">
-    ${settings.locales.map((locale) => {
-      const isThere = page.texts.some((text) => text.locale === locale);
-      return html`<a
-        class="button"
-        href="${adminPath(visit, `/pages/${page.pageId}`, { locale })}"
-        ${locale === current && html`aria-current="page"`}
-        >${languageName(locale, language, settings.locales)}${!isThere && ' –'}</a
-      >`;
-    })}
-  </nav>`;
-}
-
-function blockList(visit: ShopVisit, page: Answer, edited: Edited, draft: Draft | undefined): Markup {
-  const words = visit.messages.pages;
-  const mayWrite = visit.may('legal_write');
-  const { settings, language } = visit;
-  const others = page.texts.filter(({ locale }) => locale !== edited.locale);
-  return html`<section aria-labelledby="blocks">
-    <h2 id="blocks">${words.blocks}</h2>
-    <input type="hidden" name="count" value="${edited.blocks.length}" />
-    ${edited.blocks.length === 0 && html`<p class="card quiet">${others.length > 0 ? words.noText : words.noBlocks}</p>`}
-    ${edited.blocks.map((block, index) => blockCard(visit, block, index, edited.blocks.length, draft))}
-    ${
-      mayWrite &&
-      html`<div class="card row" id="add">
-        ${choiceField({
-          name: 'newType',
-          label: words.addBlock,
-          choices: BLOCK_TYPES.map((value) => ({ value, text: words.types[value] })),
-          value: 'richText' satisfies BlockType,
-        })}
-        <button name="do" value="add" formaction="#add" formnovalidate>${words.add}</button>
-      </div>`
-    }
-    ${
-      mayWrite &&
-      others.length > 0 &&
-      html`<div class="card row">
-        ${choiceField({
-          name: 'from',
-          label: words.copyFrom,
-          choices: others.map(({ locale }) => ({
-            value: locale,
-            text: languageName(locale, language, settings.locales),
-          })),
-        })}
-        <button name="do" value="copy" formaction="#blocks" formnovalidate>${words.copy}</button>
-      </div>`
-    }
-  </section>`;
-}
-
-function blockCard(
-  visit: ShopVisit,
-  { type, values, items }: TypedBlock,
-  index: number,
-  count: number,
-  draft: Draft | undefined,
-): Markup {
-  const { messages } = visit;
-  const words = messages.pages;
-  const prefix = `blocks.${index}.`;
-  const name = `${index + 1}. ${words.types[type]}`;
-  const list = ITEM_FORMS[type];
-  const step = (action: string, sign: Markup | string, label: string, target = index) =>
-    html`<button
-      name="do"
-      value="${action} ${index}"
-      formaction="#block-${target}"
-      formnovalidate
-      aria-label="${label}"
-      title="${label}"
-    >
-      ${sign}
-    </button>`;
-  return html`<section class="card block" id="block-${index}" aria-labelledby="block-${index}-name">
-    <div class="actions">
-      <h3 id="block-${index}-name">${name}</h3>
-      ${
-        visit.may('legal_write') &&
-        html`${index > 0 && step('up', ACTION_ICONS.up, words.moveUp({ name }), index - 1)}
-        ${index < count - 1 && step('down', ACTION_ICONS.down, words.moveDown({ name }), index + 1)}
-        ${step('duplicate', ACTION_ICONS.copy, words.duplicate({ name }))}
-        ${step('remove', '×', words.remove({ name }))}`
-      }
-    </div>
-    <input type="hidden" name="${prefix}type" value="${type}" />
-    ${blockFields(visit, BLOCK_FORMS[type], values, prefix, draft)}
-    ${
-      list &&
-      html`<input type="hidden" name="${prefix}items" value="${items.length}" /> ${items.map(
-          (item, at) =>
-            html`<fieldset class="stack">
-              <legend>${words.entry({ number: at + 1 })}</legend>
-              ${blockFields(visit, list.form, item, `${prefix}items.${at}.`, draft)}
-            </fieldset>`,
-        )}
-        ${
-          items.length < list.max &&
-          html`<button name="do" value="more ${index}" formaction="#block-${index}" formnovalidate>
-            ${words.more}
-          </button>`
-        }`
-    }
-  </section>`;
-}
-
-function blockFields(
-  visit: ShopVisit,
-  form: (typeof BLOCK_FORMS)[BlockType],
-  values: Readonly<Record<string, string>>,
-  prefix: string,
-  draft: Draft | undefined,
-): Markup {
-  const field = showFields(form, visit, {
-    values: { ...values, line: values['line'] === 'yes' },
-    draft,
-    prefix,
-  });
-  return html`${fieldNames(form, visit.messages).map((name) =>
-    name === 'picture'
-      ? pictureField(visit, field(name), `field-${prefix}picture`, `field-${prefix}alt`)
-      : field(name),
-  )}`;
-}
-
-/** The field of an address, with a button that chooses a picture of the library where scripts run. */
-function pictureField(visit: ShopVisit, field: Markup, input: string, alt: string): Markup {
-  if (!visit.may('products_read')) return field;
-  return html`${field}<button
-      type="button"
-      class="with-script"
-      data-choose-picture="${adminPath(visit, '/media', { for: 'text' })}"
-      data-close="${visit.messages.form.cancel}"
-      data-input="${input}"
-      data-alt="${alt}"
-    >
-      ${visit.messages.pages.choosePicture}
-    </button>`;
 }
 
 const originOf = (address: string) => new URL(address).origin;

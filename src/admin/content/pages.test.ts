@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
 import { startDemo } from '../../../test/demo.ts';
+import { editorFields } from '../../../test/editor-fields.ts';
 import type { Service } from '../../../test/service.ts';
 import { givenVisitor } from '../../../test/visitor.ts';
 import type { Block } from '../../content/blocks.ts';
@@ -17,30 +18,6 @@ beforeEach(async () => {
   await service.db.run(sql`delete from page`);
 });
 afterAll(() => service.close());
-
-/** The values that the form of the editor would send as it is. */
-function fieldsOf(text: string): Record<string, string> {
-  const [form] = text.slice(text.indexOf('class="page-editor"')).split('</form>') as [string];
-  const fields: Record<string, string> = {};
-  const decode = (value: string) =>
-    value
-      .replaceAll('&quot;', '"')
-      .replaceAll('&#39;', "'")
-      .replaceAll('&lt;', '<')
-      .replaceAll('&gt;', '>')
-      .replaceAll('&amp;', '&');
-  for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
-    const name = /\sname="([^"]*)"/.exec(tag)?.[1];
-    if (name === undefined || (tag.includes('type="checkbox"') && !/\schecked/.test(tag))) continue;
-    fields[name] = decode(/\svalue="([^"]*)"/.exec(tag)?.[1] ?? '');
-  }
-  for (const [, name, value] of form.matchAll(/<textarea\s[^>]*?name="([^"]*)"[^>]*>\n?([^<]*)<\/textarea>/g))
-    fields[name!] = decode(value!);
-  for (const [, name, options] of form.matchAll(/<select[^>]*?name="([^"]*)"[^>]*>([\s\S]*?)<\/select>/g))
-    fields[name!] =
-      /value="([^"]*)"\s+selected/.exec(options!)?.[1] ?? /value="([^"]*)"/.exec(options!)?.[1] ?? '';
-  return fields;
-}
 
 async function newPage(fields: Record<string, string> = {}): Promise<string> {
   const created = await merchant.post('/pages/new', {
@@ -64,7 +41,7 @@ const blocksOf = async (locale = 'en_GB') =>
 
 /** Presses a button of the editor, with the fields as they are on the page. */
 const press = async (path: string, text: string, step: string, more: Record<string, string> = {}) =>
-  merchant.post(path, { ...fieldsOf(text), ...more, do: step });
+  merchant.post(path, { ...editorFields(text), ...more, do: step });
 
 test('a page is written with buttons that need no script, and nothing is saved before Save', async () => {
   const path = await newPage();
@@ -82,7 +59,7 @@ test('a page is written with buttons that need no script, and nothing is saved b
   expect(text).toContain('These changes are not saved yet.');
   expect(await blocksOf()).toEqual([]);
 
-  const saved = await merchant.post(path, { ...fieldsOf(text), published: 'yes' });
+  const saved = await merchant.post(path, { ...editorFields(text), published: 'yes' });
   expect([saved.status, saved.location]).toEqual([303, `/admin/shops/DemoShop${path}?locale=en_GB`]);
   expect(await blocksOf()).toEqual([
     { type: 'heading', text: 'Ahoy <you>', level: '2' },
@@ -97,7 +74,7 @@ test('a page is written with buttons that need no script, and nothing is saved b
   const shown = await givenVisitor(service, 'DemoShop').get('/pages/about-us');
   expect([shown.status, shown.text.includes('<h2>Ahoy &lt;you&gt;</h2>')]).toEqual([200, true]);
   // What was saved comes back as it was typed.
-  expect(fieldsOf((await merchant.get(path)).text)).toMatchObject({
+  expect(editorFields((await merchant.get(path)).text)).toMatchObject({
     'blocks.0.text': 'Ahoy <you>',
     published: 'yes',
   });
@@ -108,7 +85,7 @@ test('a refused block is named beside its field, and nothing is saved', async ()
   let { text } = await merchant.get(path);
   ({ text } = await press(path, text, 'add', { newType: 'button' }));
   const refused = await merchant.post(path, {
-    ...fieldsOf(text),
+    ...editorFields(text),
     'blocks.0.link': 'javascript:alert(1)',
     'blocks.0.linkText': 'Go',
   });
@@ -122,12 +99,12 @@ test('another language begins with the blocks of the first, and has an address o
   const path = await newPage();
   let { text } = await merchant.get(path);
   ({ text } = await press(path, text, 'add', { newType: 'heading' }));
-  await merchant.post(path, { ...fieldsOf(text), 'blocks.0.text': 'Ahoy' });
+  await merchant.post(path, { ...editorFields(text), 'blocks.0.text': 'Ahoy' });
   const german = `${path}?locale=de_DE`;
   ({ text } = await merchant.get(german));
   ({ text } = await press(german, text, 'copy', { from: 'en_GB' }));
   expect(typesOf(text)).toEqual(['heading']);
-  await merchant.post(german, { ...fieldsOf(text), title: 'Über uns', 'blocks.0.text': 'Moin' });
+  await merchant.post(german, { ...editorFields(text), title: 'Über uns', 'blocks.0.text': 'Moin' });
   expect(await blocksOf('de_DE')).toEqual([{ type: 'heading', text: 'Moin', level: '2' }]);
   expect(await blocksOf('en_GB')).toEqual([{ type: 'heading', text: 'Ahoy', level: '2' }]);
 });
@@ -150,9 +127,9 @@ test('an older version comes back, and the page stays public', async () => {
   const path = await newPage();
   let { text } = await merchant.get(path);
   ({ text } = await press(path, text, 'add', { newType: 'heading' }));
-  await merchant.post(path, { ...fieldsOf(text), 'blocks.0.text': 'First' });
+  await merchant.post(path, { ...editorFields(text), 'blocks.0.text': 'First' });
   ({ text } = await merchant.get(path));
-  await merchant.post(path, { ...fieldsOf(text), 'blocks.0.text': 'Second', published: 'yes' });
+  await merchant.post(path, { ...editorFields(text), 'blocks.0.text': 'Second', published: 'yes' });
   const restored = await merchant.post(`${path}/restore`, { version: '2' });
   expect(restored.status).toBe(303);
   expect(await blocksOf()).toEqual([{ type: 'heading', text: 'First', level: '2' }]);
@@ -167,7 +144,7 @@ test('a front page begins with what the built-in one shows', async () => {
   const path = await newPage({ kind: 'home', title: '' });
   const { text } = await merchant.get(path);
   expect(typesOf(text)).toContain('hero');
-  await merchant.post(path, { ...fieldsOf(text), published: 'yes' });
+  await merchant.post(path, { ...editorFields(text), published: 'yes' });
   const main = (page: string) => /<main[\s\S]*<\/main>/.exec(page)![0];
   expect(main((await visitor.get('')).text)).toBe(main(before.text));
 });
@@ -175,8 +152,8 @@ test('a front page begins with what the built-in one shows', async () => {
 test('a change of another person is not overwritten', async () => {
   const path = await newPage();
   const { text } = await merchant.get(path);
-  await merchant.post(path, { ...fieldsOf(text), title: 'Theirs' });
-  const refused = await merchant.post(path, { ...fieldsOf(text), title: 'Mine' });
+  await merchant.post(path, { ...editorFields(text), title: 'Theirs' });
+  const refused = await merchant.post(path, { ...editorFields(text), title: 'Mine' });
   expect(refused.status).toBe(409);
   expect((await merchant.get('/pages')).text).toContain('>Theirs</a>');
 });
@@ -186,7 +163,7 @@ test('staff without the right to write see the page and no buttons', async () =>
   const reader = await givenMerchant(service, 'accountant');
   const page = await reader.get(path);
   expect([page.status, page.text.includes('name="do"')]).toEqual([200, false]);
-  expect((await reader.post(path, fieldsOf(page.text))).status).toBe(403);
+  expect((await reader.post(path, editorFields(page.text))).status).toBe(403);
   expect((await reader.get('/pages/new')).status).toBe(403);
 });
 

@@ -12,8 +12,9 @@ import { listState, type Column, type Filter } from '../components/list-state.ts
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { givenValues, languageName, toFilter } from './customer-filter.ts';
-import type { CustomerFilter } from './find-people.ts';
+import { toFilter } from '../../people/customers/customer-filter.ts';
+import { givenValues, languageName } from './customer-filter.ts';
+import type { CustomerFilter } from '../../people/customers/find-people.ts';
 import { personName } from './names.ts';
 import {
   findCustomerPage,

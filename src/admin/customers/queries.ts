@@ -8,8 +8,9 @@ import {
   type CustomerFilter,
   type CustomerSort,
   type PeopleFilter,
-} from './find-people.ts';
-import { findSegment, isInSegment, isSegment, withTotals } from './segment-queries.ts';
+} from '../../people/customers/find-people.ts';
+import { isInSegment, withTotals } from '../../orders/customer-segments.ts';
+import { findSegment, isSegment } from './segment-queries.ts';
 
 /** A customer's orders in one currency. Cancelled and rejected orders are not counted. */
 export interface OrderSum {

@@ -1,7 +1,11 @@
 import type { Queries } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
-import { ALL_CURRENCIES } from '../../orders/customer-totals.ts';
-import { foundCustomers, type CustomerFilter, type CustomerSort } from './find-people.ts';
+import { FAR_AHEAD, isInSegment, LONG_AGO, MAX_VALUE, withTotals } from '../../orders/customer-segments.ts';
+import {
+  foundCustomers,
+  type CustomerFilter,
+  type CustomerSort,
+} from '../../people/customers/find-people.ts';
 
 /*
  * Customers are chosen by several conditions at once, of which no single index knows all. The condition that the fewest
@@ -25,40 +29,6 @@ export function isSegment(filter: CustomerFilter): boolean {
       (value) => value !== undefined,
     )
   );
-}
-
-const MAX_VALUE = Number.MAX_SAFE_INTEGER;
-const LONG_AGO = new Date(0);
-const FAR_AHEAD = new Date('9999-01-01T00:00:00Z');
-
-/** The totals of the customers, for `isInSegment`. */
-export const withTotals = (shopId: string, { currency }: CustomerFilter) => sql`
-  left join customer_total total on total.shop_id = ${shopId} and total.customer_id = customer.customer_id
-    and total.currency = ${ALL_CURRENCIES}
-  left join customer_total spent on spent.shop_id = ${shopId} and spent.customer_id = customer.customer_id
-    and spent.currency = ${currency}`;
-
-/** A condition on customers with their totals. Its text is the same for every filter. */
-export function isInSegment(shopId: string, filter: CustomerFilter): Sql {
-  const { tags, country, language, isSubscribed, customerGroupId } = filter;
-  const { minOrders, maxOrders, minWorth, maxWorth, lastOrderFrom, lastOrderBefore } = filter;
-  const hasMoment = lastOrderFrom !== undefined || lastOrderBefore !== undefined;
-  return sql`
-    (${tags.length} = 0 or ${tags.length} = (
-      select count(*) from customer_tag
-      where customer_tag.shop_id = ${shopId} and customer_tag.customer_id = customer.customer_id
-        and customer_tag.tag_key = any (${tags}::text[])))
-    and (${customerGroupId} = '' or upper(customer.customer_group_id::text) = upper(${customerGroupId}))
-    and (${country} = '' or customer.billing_address ->> 'country' = ${country})
-    and (${language} = '' or total.language = ${language})
-    and coalesce(total.orders, 0) between ${minOrders ?? 0} and ${maxOrders ?? MAX_VALUE}
-    and coalesce(spent.worth, 0) between ${minWorth ?? -MAX_VALUE} and ${maxWorth ?? MAX_VALUE}
-    and (not ${hasMoment}::boolean or (total.last_order_at >= ${lastOrderFrom ?? LONG_AGO}
-      and total.last_order_at < ${lastOrderBefore ?? FAR_AHEAD}))
-    and (${isSubscribed === undefined}::boolean or ${isSubscribed ?? false}::boolean = exists (
-      select from newsletter_subscriber
-      where newsletter_subscriber.shop_id = ${shopId} and newsletter_subscriber.email = customer.email_key
-        and newsletter_subscriber.subscribed))`;
 }
 
 /** The customers that meet one of the conditions, each from an index. */

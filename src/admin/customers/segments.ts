@@ -19,7 +19,8 @@ import { declareForm, optionsOf, readFields, showFields } from '../components/de
 import { dayText } from '../components/format.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { filterText, givenValues, toFilter } from './customer-filter.ts';
+import { toFilter } from '../../people/customers/customer-filter.ts';
+import { filterText, givenValues } from './customer-filter.ts';
 import { listStep } from './customer-steps.ts';
 import { findCustomerPage } from './queries.ts';
 

@@ -3,6 +3,7 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 
 const TABS = [
   { name: 'coupons', path: '/marketing', permission: 'coupons_read' },
+  { name: 'mailings', path: '/marketing/mailings', permission: 'newsletters_read' },
   { name: 'newsletters', path: '/marketing/newsletters', permission: 'newsletters_read' },
   { name: 'carts', path: '/marketing/carts', permission: 'carts_read' },
   { name: 'scripts', path: '/apps/scripts', permission: 'apps_read' },

@@ -2,7 +2,7 @@ import type { CartProduct } from '../../pricing/cart-product.ts';
 import { findCartProducts, versionStamps } from '../../pricing/cart-product-cache.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { foundCustomers } from '../customers/find-people.ts';
+import { foundCustomers } from '../../people/customers/find-people.ts';
 
 const MAX_SUGGESTED = 20;
 const MAX_CUSTOMERS = 10;

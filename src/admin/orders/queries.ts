@@ -19,7 +19,7 @@ import {
   type ManagedOrder,
 } from '../../orders/queries.ts';
 import type { Window } from '../../orders/window.ts';
-import { afterAll, endOf, foundCustomers, zipCodeKey } from '../customers/find-people.ts';
+import { afterAll, endOf, foundCustomers, zipCodeKey } from '../../people/customers/find-people.ts';
 import { PART_STATES } from './states.ts';
 
 export interface WaitingCounts {

@@ -1,7 +1,7 @@
 import type { FoundCustomer } from '../orders/product-queries.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { foundCustomers } from '../customers/find-people.ts';
+import { foundCustomers } from '../../people/customers/find-people.ts';
 import { findOrdersByNumberPart, foundOrders } from '../orders/queries.ts';
 
 const MAX_FOUND = 5;

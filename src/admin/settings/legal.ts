@@ -8,7 +8,7 @@ import { messagesIn } from '../../kernel/messages.ts';
 import { PAGES, type LegalContent, type PageName } from '../../shops/legal/schema.ts';
 import { STYLESHEET } from '../../storefront/layout/assets.ts';
 import { toStyle } from '../../storefront/layout/theme.ts';
-import { merchantHtml, prepareMerchantHtml } from '../../storefront/merchant-html/merchant-html.ts';
+import { merchantHtml, prepareMerchantHtml } from '../../content/merchant-html/merchant-html.ts';
 import { chip } from '../components/format.ts';
 import { problemOf, textField } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';

@@ -87,7 +87,7 @@ export function pageOf(
   };
 }
 
-function requireSize(blocks: readonly Block[]): void {
+export function requireSize(blocks: readonly Block[]): void {
   const { characters, pictures, lists } = sizeOf(blocks);
   if (characters > MAX_CHARACTERS) throw new Refusal('PAGE_TOO_LONG', { limit: MAX_CHARACTERS });
   if (pictures > MAX_PICTURES) throw new Refusal('PAGE_WITH_TOO_MANY_PICTURES', { limit: MAX_PICTURES });

@@ -12,6 +12,9 @@ export interface NewsletterTokens {
   unsubscribing(shopId: string, email: string): string;
   /** The address that the token unsubscribes; undefined: the token is not valid. */
   unsubscriber(shopId: string, token: string): string | undefined;
+  /** For the links in a mailing: it unsubscribes from the newsletters of that mailing alone. */
+  unsubscribingFrom(shopId: string, mailingId: string, email: string): string;
+  unsubscriberFrom(shopId: string, token: string): { mailingId: string; email: string } | undefined;
 }
 
 const SIGNATURE_LENGTH = 43;
@@ -23,15 +26,29 @@ export function newsletterTokens(installationKey: Buffer): NewsletterTokens {
     createHmac('sha256', key).update(JSON.stringify(texts)).digest('base64url');
   const unsubscribing = (shopId: string, email: string) =>
     `${Buffer.from(email).toString('base64url')}.${signed('unsubscribe', shopId, email)}`;
+  const unsubscribingFrom = (shopId: string, mailingId: string, email: string) =>
+    `${Buffer.from(`${mailingId} ${email}`).toString('base64url')}.${signed('unsubscribe from', shopId, mailingId, email)}`;
   return {
     confirming: (shopId, requestId) => signed('confirm', shopId, requestId),
     unsubscribing,
     unsubscriber: (shopId, token) => {
-      const email = Buffer.from(token.slice(0, -SIGNATURE_LENGTH - 1), 'base64url').toString();
-      const [given, expected] = [Buffer.from(token), Buffer.from(unsubscribing(shopId, email))];
-      return given.length === expected.length && timingSafeEqual(given, expected) ? email : undefined;
+      const email = textIn(token);
+      return isEqual(token, unsubscribing(shopId, email)) ? email : undefined;
+    },
+    unsubscribingFrom,
+    unsubscriberFrom: (shopId, token) => {
+      const [, mailingId = '', email = ''] = /^(\S+) (.*)$/s.exec(textIn(token)) ?? [];
+      return isEqual(token, unsubscribingFrom(shopId, mailingId, email)) ? { mailingId, email } : undefined;
     },
   };
+}
+
+/** What a token names before its signature. */
+const textIn = (token: string) => Buffer.from(token.slice(0, -SIGNATURE_LENGTH - 1), 'base64url').toString();
+
+function isEqual(token: string, expectedToken: string): boolean {
+  const [given, expected] = [Buffer.from(token), Buffer.from(expectedToken)];
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
 /** One email may ask for several newsletters; each of them has a row with its own hash. */

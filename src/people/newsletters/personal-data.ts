@@ -10,10 +10,15 @@ export const newsletterPersonalData: PersonalData = {
       'Newsletters that were asked for and are not confirmed.',
       findNewsletterRequestsOf,
     ),
+    newsletterBounces: section(
+      'Addresses that mailings are not sent to: their server refuses them, or the person has complained.',
+      findBouncesOf,
+    ),
   },
   counts: { subscriptionsDeleted: 'Newsletter subscriptions.' },
   erase: async (tx, shopId, { emails }) => {
     await tx.run(sql`delete from newsletter_request where shop_id = ${shopId} and email = any (${emails})`);
+    await tx.run(sql`delete from newsletter_bounce where shop_id = ${shopId} and email = any (${emails})`);
     const subscriptionsDeleted = await tx.run(
       sql`delete from newsletter_subscriber where shop_id = ${shopId} and email = any (${emails})`,
     );
@@ -23,7 +28,7 @@ export const newsletterPersonalData: PersonalData = {
 
 function findSubscriptionsOf(db: Queries, shopId: string, { emails }: Person) {
   return db.many<object>(sql`
-    select campaign.identifier as newsletter, email, subscriber.name, subscribed, created_at as since
+    select campaign.identifier as newsletter, email, subscriber.name, subscriber.locale, subscribed, created_at as since
     from newsletter_subscriber subscriber
     join newsletter_campaign campaign on campaign.shop_id = subscriber.shop_id
       and campaign.campaign_id = subscriber.campaign_id
@@ -32,9 +37,15 @@ function findSubscriptionsOf(db: Queries, shopId: string, { emails }: Person) {
 
 function findNewsletterRequestsOf(db: Queries, shopId: string, { emails }: Person) {
   return db.many<object>(sql`
-    select campaign.identifier as newsletter, email, request.name, created_at as since
+    select campaign.identifier as newsletter, email, request.name, request.locale, created_at as since
     from newsletter_request request
     join newsletter_campaign campaign on campaign.shop_id = request.shop_id
       and campaign.campaign_id = request.campaign_id
     where request.shop_id = ${shopId} and email = any (${emails}) order by created_at, identifier`);
+}
+
+function findBouncesOf(db: Queries, shopId: string, { emails }: Person) {
+  return db.many<object>(sql`
+    select email, kind, created_at as since from newsletter_bounce
+    where shop_id = ${shopId} and email = any (${emails}) order by email`);
 }

@@ -214,6 +214,20 @@ describe('erasing', () => {
     await service.db.run(sql`
       insert into customer_tag (shop_id, customer_id, tag_key, tag)
       select shop_id, customer_id, 'quillfeather', 'Quillfeather' from customer where customer_id = ${customerId}`);
+    await service.db.run(sql`
+      insert into mailing (shop_id, mailing_id, state, newsletter_ids, author, version, created_at, changed_at,
+        recipients, sent, skipped, refused, bounced, complained, unsubscribed)
+      select shop_id, gen_random_uuid(), 'sent', array[campaign_id], '', 1, now(), now(), 1, 1, 0, 0, 0, 0, 0
+      from newsletter_campaign where shop_id = 'DemoShop' limit 1`);
+    await service.db.run(sql`
+      insert into mailing_recipient (shop_id, mailing_id, email, state, changed_at)
+      select distinct mailing.shop_id, mailing_id, email, 'sent', now()
+      from mailing join newsletter_subscriber using (shop_id) where email ilike '%zephyr%'`);
+    await service.db.run(sql`
+      insert into newsletter_bounce (shop_id, email, kind, created_at)
+      select distinct shop_id, email, 'complained', now()
+      from newsletter_subscriber where email ilike '%zephyr%'`);
+    expect(await traces()).toMatchObject({ 'public.mailing_recipient': 1, 'public.newsletter_bounce': 1 });
     const { status, body } = await erase(customerId);
     expect({ status, body }).toEqual({
       status: 200,
@@ -229,6 +243,7 @@ describe('erasing', () => {
         notesDeleted: 1,
         tagsDeleted: 1,
         subscriptionsDeleted: 1,
+        mailingRecipientsDeleted: 1,
         watchesDeleted: 1,
         mailsDeleted: 2,
         note: NOTE,

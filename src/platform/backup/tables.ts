@@ -22,6 +22,10 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
     'First answers are kept for a day, for clients that repeat a request to this installation.',
   import_picture: 'Pictures wait for an import of the installation that they were sent to.',
   job: 'Waiting emails are sent by the installation that queued them, and nobody gets one twice.',
+  mailing_recipient:
+    'Mailings are sent by the installation that collected their recipients, and nobody gets one twice.',
+  mailing_run:
+    'Mailings are sent by the installation that collected their recipients, and nobody gets one twice.',
   missed_address: 'Visits are counted by the installation that answered them.',
   product_import:
     'A file is imported by the installation that it was sent to; what came of it is in the products.',

@@ -25,6 +25,8 @@ export interface EmailMessage {
   logo: { cid: string; bytes: Buffer } | undefined;
   /** The part after the @ of its Message-ID. */
   host: string;
+  /** Beside the common ones. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 export interface EmailDelivery {
@@ -145,8 +147,19 @@ async function writeWhole(folder: string, name: string, bytes: Buffer): Promise<
 /** The Message-ID is the same for each attempt, so a receiver can drop a duplicate after a crash. */
 function headersAndParts(message: EmailMessage) {
   const { id, from, replyTo, to, subject, language, text, html, attachments, logo, host } = message;
+  const { headers = {} } = message;
   const names = attachments.map(({ name }) => name);
-  for (const value of [from.name, from.address, replyTo ?? '', to, subject, host, ...names]) {
+  const values = [
+    from.name,
+    from.address,
+    replyTo ?? '',
+    to,
+    subject,
+    host,
+    ...names,
+    ...Object.values(headers),
+  ];
+  for (const value of values) {
     if (/\p{Cc}/u.test(value)) throw new Error('A header of this email holds a control character');
   }
   return {
@@ -174,6 +187,6 @@ function headersAndParts(message: EmailMessage) {
           ]
         : []),
     ],
-    headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': language },
+    headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': language, ...headers },
   };
 }

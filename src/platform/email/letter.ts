@@ -84,7 +84,7 @@ function plainRow({ text, amount }: Row, labelled: Labelled): string {
   return amount === undefined ? oneLine(text) : labelled({ label: oneLine(text), text: oneLine(amount) });
 }
 
-const FONT = "-apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
+export const FONT = "-apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
 
 /**
  * All styles are inline, because many email programs drop a stylesheet; tables set the widths, because some programs
@@ -164,7 +164,7 @@ export function htmlLetter(
     </html> `;
 }
 
-function brand(name: string, { logo, showName }: Design): Markup {
+export function brand(name: string, { logo, showName }: Design): Markup {
   if (!logo) return html`${name}`;
   return html`<img
       src="${logo.src}"

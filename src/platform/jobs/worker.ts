@@ -23,6 +23,10 @@ export interface WorkerOptions<Content> {
   giveUp: () => void;
   /** Milliseconds between two reads of an empty queue. */
   pause?: number;
+  /** Jobs that run at the same time. */
+  atOnce?: number;
+  /** false: other work goes first, and no job is taken for now. */
+  mayTake?: () => Promise<boolean>;
 }
 
 const MAX_AT_ONCE = 20;
@@ -36,7 +40,7 @@ const LAST_JOBS = 5_000;
 export function startWorker<Content>(
   db: Database,
   queue: string,
-  { log, run, giveUp, pause = 2_000 }: WorkerOptions<Content>,
+  { log, run, giveUp, pause = 2_000, atOnce = MAX_AT_ONCE, mayTake }: WorkerOptions<Content>,
 ): { stop: () => Promise<void>; quietFor: () => number } {
   const running = new Set<Promise<void>>();
   /** Jobs that have run and are still in the queue, by their ids. */
@@ -78,7 +82,7 @@ export function startWorker<Content>(
     await forgetDone();
   };
 
-  const hasRoom = () => running.size <= MAX_AT_ONCE - MIN_TAKEN;
+  const hasRoom = () => running.size <= atOnce - Math.min(MIN_TAKEN, atOnce);
 
   const start = (job: TakenJob<Content>) => {
     const run = attempt(job)
@@ -95,7 +99,11 @@ export function startWorker<Content>(
   const turn = async (): Promise<void> => {
     await forgetDone();
     if (!hasRoom()) return;
-    const limit = MAX_AT_ONCE - running.size;
+    if (mayTake && !(await mayTake())) {
+      mayHaveMore = false;
+      return;
+    }
+    const limit = atOnce - running.size;
     const due = await findDueJobs(db, queue, { afterShop: lastShop, limit });
     // Only a read that began with the first shop and found fewer than it asked for has seen all that is due.
     mayHaveMore = due.length === limit || lastShop !== '';

@@ -2,69 +2,103 @@ import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
 import { storefrontUrl } from '../../http/links.ts';
 import { textIn } from '../../http/locale.ts';
-import { oneLine } from '../../platform/email/letter.ts';
+import type { EmailMessage } from '../../platform/email/delivery.ts';
+import { oneLine, type Design } from '../../platform/email/letter.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import type { EmailShop } from '../../platform/email/worker.ts';
 import { installationKey } from '../../platform/sealing.ts';
-import { findSettings, type MailTexts } from '../settings/settings.ts';
+import { findSettings, type MailTexts, type Settings } from '../settings/settings.ts';
 import { emailDesign, loadLogo, type Logo } from './design.ts';
 import { insertEmail } from '../sandbox/queries.ts';
 import { keptEmail } from '../sandbox/kept-email.ts';
 import { renderEmail } from './render.ts';
 
-/**
- * Loads the shops that send emails; `origin` is the scheme and host of the links in them. `tried` are unsaved texts,
- * for a preview.
- */
-export function createEmailShopLoader({
+interface EmailShopDeps {
+  db: Database;
+  config: Config;
+  /** Scheme and host of the links in emails. */
+  origin: string;
+  /** A page that is viewed in a browser has no attachments. */
+  logo?: 'attached' | 'in the page';
+}
+
+/** A shop as the sender of emails: how they look, and what is on their envelope. */
+export interface EmailSender {
+  settings: Settings;
+  design: Design;
+  installationKey: Buffer;
+  /** The base address of its pages. */
+  storefront: string;
+  /** In the language of the recipient. */
+  shopName: (locale: string) => string;
+  envelope: (locale: string) => Pick<EmailMessage, 'from' | 'replyTo' | 'logo' | 'host'>;
+  /** Keeps an email of a sandbox instead of sending it; undefined: it is sent. */
+  keep: EmailShop['keep'];
+}
+
+/** Loads the shops that send emails. undefined: there is no such shop. */
+export function createSenderLoader({
   db,
   config,
   origin,
   logo: logoPlace = 'attached',
-}: {
-  db: Database;
-  config: Config;
-  origin: string;
-  /** A page that is viewed in a browser has no attachments. */
-  logo?: 'attached' | 'in the page';
-}): (shopId: string, tried?: MailTexts) => Promise<EmailShop | undefined> {
+}: EmailShopDeps): (shopId: string) => Promise<EmailSender | undefined> {
   const host = new URL(origin).hostname;
   const storage = openMediaStorage(config);
   const cid = `logo@${host}`;
   const logoSource = ({ png }: Logo) =>
     logoPlace === 'attached' ? `cid:${cid}` : `data:image/png;base64,${png.toString('base64')}`;
   let key: Buffer | undefined;
-  return async (shopId, tried) => {
-    const stored = await findSettings(db, shopId);
-    if (!stored) return undefined;
-    const settings = tried ? { ...stored, mailTexts: tried } : stored;
+  return async (shopId) => {
+    const settings = await findSettings(db, shopId);
+    if (!settings) return undefined;
     const signingKey = (key ??= await installationKey(config));
     const logo = await loadLogo(db, storage, settings);
-    const design = emailDesign(settings, logo && { ...logo, src: logoSource(logo) });
-    const { email: shopAddress, defaultLocale, dailyEmailsPerRecipient } = settings;
+    const { email: shopAddress, defaultLocale } = settings;
+    const shopName = (locale: string) => oneLine(textIn(settings.name, locale, defaultLocale) ?? shopId);
     return {
-      dailyEmailsPerRecipient,
+      settings,
+      design: emailDesign(settings, logo && { ...logo, src: logoSource(logo) }),
+      installationKey: signingKey,
+      storefront: storefrontUrl(origin, settings),
+      shopName,
+      envelope: (locale) => ({
+        from: { name: shopName(locale), address: config.MAIL_FROM ?? shopAddress },
+        replyTo: config.MAIL_FROM === undefined ? undefined : shopAddress,
+        logo: logo && { cid, bytes: logo.png },
+        host,
+      }),
       keep: settings.sandbox
         ? (message, kind) => insertEmail(db, shopId, keptEmail(message, kind, db.atClockOf(shopId).now))
         : undefined,
+    };
+  };
+}
+
+/** Loads what the worker needs of the shops that send emails. `tried` are unsaved texts, for a preview. */
+export function createEmailShopLoader(
+  deps: EmailShopDeps,
+): (shopId: string, tried?: MailTexts) => Promise<EmailShop | undefined> {
+  const loadSender = createSenderLoader(deps);
+  return async (shopId, tried) => {
+    const sender = await loadSender(shopId);
+    if (!sender) return undefined;
+    const { design, installationKey: signingKey, storefront, shopName, envelope } = sender;
+    const settings = tried ? { ...sender.settings, mailTexts: tried } : sender.settings;
+    return {
+      dailyEmailsPerRecipient: settings.dailyEmailsPerRecipient,
+      keep: sender.keep,
       render: (kind, email) => {
-        const shopName = oneLine(textIn(settings.name, email.locale, defaultLocale) ?? shopId);
         const context = {
           shopId,
-          shopName,
-          storefront: storefrontUrl(origin, settings),
-          origin,
+          shopName: shopName(email.locale),
+          storefront,
+          origin: deps.origin,
           to: email.to,
-          locale: email.locale === defaultLocale ? undefined : email.locale,
+          locale: email.locale === settings.defaultLocale ? undefined : email.locale,
           installationKey: signingKey,
         };
-        return {
-          ...renderEmail(kind, email, context, settings, design),
-          from: { name: shopName, address: config.MAIL_FROM ?? shopAddress },
-          replyTo: config.MAIL_FROM === undefined ? undefined : shopAddress,
-          logo: logo && { cid, bytes: logo.png },
-          host,
-        };
+        return { ...renderEmail(kind, email, context, settings, design), ...envelope(email.locale) };
       },
     };
   };

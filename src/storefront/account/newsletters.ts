@@ -53,7 +53,7 @@ export function accountNewsletters(pages: Pages): void {
       const chosen = shownCampaigns(visit, subscribed)
         .map(({ campaignId }) => campaignId)
         .filter((campaignId) => field(checkboxOf(campaignId)) !== '');
-      await db.transaction((tx) => setSubscriptions(tx, shopId, account.email, chosen));
+      await db.transaction((tx) => setSubscriptions(tx, shopId, account.email, chosen, locale));
       return new Redirect(shopPath(visit, PATH), messagesIn(locale).storefront.account.newsletters.saved);
     }),
   );

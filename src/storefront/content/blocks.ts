@@ -1,18 +1,17 @@
+import { keyOfPicture, ROW, shownProducts, type BlockData } from '../../content/block-data.ts';
 import type { Block, BlockOf, BlockType } from '../../content/blocks.ts';
-import type { Product } from '../../catalogue/products/schema.ts';
 import { html, plainText, webAddress, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { CLASSIFIERS, imageUrl } from '../../platform/media/images.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { categoryTiles } from '../listing/category-cards.ts';
-import { merchantHtml, prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
+import { merchantHtml, prepareMerchantHtml } from '../../content/merchant-html/merchant-html.ts';
 import { newsletterFields, offeredCampaigns } from '../newsletter/newsletter.ts';
 import { CONTENT_STYLESHEET } from '../layout/assets.ts';
 import { jsonScript } from '../page.ts';
 import { priceNote, productCards } from '../product/product-card.ts';
 import { shopPath, type Visit } from '../visit.ts';
-import { DEFAULT_COUNT, keyOfPicture, type BlockData } from './block-data.ts';
 import { contactFields } from './contact-form.ts';
 import { findVideo, VIDEO_SITES } from './video.ts';
 
@@ -27,9 +26,6 @@ export interface BlockContext {
   /** The title of the page. */
   title: string;
 }
-
-/** As many cards as a row has on a wide screen. */
-const ROW = 4;
 
 type Renderer<Name extends BlockType> = (block: BlockOf<Name>, context: BlockContext) => Markup | false;
 
@@ -244,20 +240,6 @@ function htmlsOf(block: Block): string[] {
   if (block.type === 'faq') return block.questions.map(({ answer }) => answer);
   if (block.type === 'columns') return block.columns.flatMap((column) => column.html ?? []);
   return 'html' in block && block.html !== undefined ? [block.html] : [];
-}
-
-/** A list of new products fills at least one row, with the newest others that are for sale. */
-function shownProducts(
-  { source, count }: BlockOf<'products'>,
-  { lists, marked }: BlockData,
-  index: number,
-): readonly Product[] {
-  const products = lists.get(index) ?? [];
-  if (source !== 'newest') return products;
-  const shown = products.filter(
-    ({ isNew, forSale, productVariationType }) => isNew || forSale || productVariationType === 'master',
-  );
-  return shown.slice(0, count ?? Math.min(Math.max(marked, ROW), DEFAULT_COUNT));
 }
 
 /** The built-in front page has these, so the stylesheet of all pages has theirs. */

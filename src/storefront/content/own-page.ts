@@ -13,11 +13,11 @@ import type { Queries } from '../../db/database.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, plainText } from '../../http/html.ts';
 import { Redirect } from '../../http/page-kit.ts';
-import { findOrRender, pageCache } from '../page-cache.ts';
+import { findOrRender, pageCache, visitorOptions } from '../page-cache.ts';
 import { pageLength, type Page } from '../page.ts';
 import type { PageResponse, Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
-import { findBlockRefs, loadBlockData } from './block-data.ts';
+import { findBlockRefs, loadBlockData } from '../../content/block-data.ts';
 import { framesOf, noteBelow, renderBlocks } from './blocks.ts';
 import { postDetails } from './post-details.ts';
 
@@ -93,7 +93,7 @@ export async function renderContent(visit: Visit, db: Queries, page: ShownPage) 
   const { blocks } = text;
   const title = text.title ?? '';
   const refs = await findBlockRefs(visit, db, blocks);
-  const data = await loadBlockData(visit, db, blocks, refs);
+  const data = await loadBlockData(visit, db, blocks, refs, visitorOptions(visit, 'list'));
   const hasHero = blocks[0]?.type === 'hero';
   const rendered = await renderBlocks(visit, blocks, data, { title, isMainHero: hasHero });
   const description = text.description ?? text.summary ?? firstText(blocks);

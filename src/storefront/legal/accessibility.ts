@@ -2,7 +2,7 @@ import { notFound } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { messagesIn } from '../../kernel/messages.ts';
-import { merchantHtml, prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
+import { merchantHtml, prepareMerchantHtml } from '../../content/merchant-html/merchant-html.ts';
 import type { Pages } from '../pages.ts';
 
 /** The accessibility statement of the settings (European Accessibility Act). A shop without one has no such page. */

@@ -3,7 +3,7 @@ import { html, plainText, type Markup } from '../../http/html.ts';
 import { findPublishedPage } from '../../shops/legal/queries.ts';
 import { registrationText } from '../../shops/legal/registration-text.ts';
 import { PAGES, type LegalContent, type PageName } from '../../shops/legal/schema.ts';
-import { merchantHtml, prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
+import { merchantHtml, prepareMerchantHtml } from '../../content/merchant-html/merchant-html.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';

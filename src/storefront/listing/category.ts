@@ -22,7 +22,7 @@ import { facetsOf, type Facet } from '../../catalogue/search/facets.ts';
 import { MAX_RANKED } from '../../catalogue/search/hits.ts';
 import { findFaceted, type Filters } from '../../catalogue/search/faceted-search.ts';
 import type { ShownPage } from '../../content/pages/queries.ts';
-import { findBlockRefs, loadBlockData } from '../content/block-data.ts';
+import { findBlockRefs, loadBlockData } from '../../content/block-data.ts';
 import { framesOf, renderBlocks, type RenderedBlocks } from '../content/blocks.ts';
 import { loadPlaced } from '../content/own-page.ts';
 import { categoryCards, categoryLinks } from './category-cards.ts';
@@ -37,7 +37,7 @@ import {
   type Sort,
 } from './list-request.ts';
 import { breadcrumbData, breadcrumbNavigation, listingView } from './listing-view.ts';
-import { merchantHtml } from '../merchant-html/merchant-html.ts';
+import { merchantHtml } from '../../content/merchant-html/merchant-html.ts';
 import { PageEvent, pageLength, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { categoryPath, type Visit } from '../visit.ts';
@@ -131,7 +131,13 @@ async function renderTop(
 ): Promise<CategoryTop | undefined> {
   if (!top) return undefined;
   const { blocks, title } = top.text;
-  const data = await loadBlockData(visit, db, blocks, await findBlockRefs(visit, db, blocks));
+  const data = await loadBlockData(
+    visit,
+    db,
+    blocks,
+    await findBlockRefs(visit, db, blocks),
+    visitorOptions(visit, 'list'),
+  );
   const rendered = await renderBlocks(visit, blocks, data, { title: title ?? alias, isMainHero: false });
   return { ...rendered, frames: framesOf(blocks), expires: data.expires };
 }

@@ -8,7 +8,7 @@ import type { Queries } from '../../db/database.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { messagesIn } from '../../kernel/messages.ts';
-import { findBlockRefs, loadBlockData } from '../content/block-data.ts';
+import { findBlockRefs, loadBlockData } from '../../content/block-data.ts';
 import { framesOf, noteBelow, renderBlocks } from '../content/blocks.ts';
 import { defaultHome } from '../content/default-home.ts';
 import { firstText, loadPlaced } from '../content/own-page.ts';
@@ -60,7 +60,7 @@ async function renderHome(
   blocks: readonly Block[],
 ): Promise<RenderedPage<Page>> {
   const refs = await findBlockRefs(visit, db, blocks);
-  const data = await loadBlockData(visit, db, blocks, refs);
+  const data = await loadBlockData(visit, db, blocks, refs, visitorOptions(visit, 'list'));
   const name = shopName(visit);
   const hasHero = blocks[0]?.type === 'hero';
   const title = own?.text.title ?? name;

@@ -10,7 +10,7 @@ import { parseQuery } from '../../catalogue/search/query.ts';
 import { suggestMatches, suggestProducts } from '../../catalogue/search/suggestions.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryLinks } from './category-cards.ts';
-import { findFeatured } from '../content/featured.ts';
+import { findFeatured } from '../../content/featured.ts';
 import { findPagesWith, foundPages } from '../content/found-pages.ts';
 import { visitorOptions } from '../page-cache.ts';
 import {

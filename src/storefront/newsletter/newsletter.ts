@@ -5,6 +5,9 @@ import { newId } from '../../kernel/ids.ts';
 import { isEmailAddress, MAX_EMAIL_ADDRESS_LENGTH } from '../../platform/email/address.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
 import { newsletterConfirmation } from '../../people/newsletters/confirmation-email.ts';
+import { unsubscribeByMailing } from '../../content/mailings/bounces.ts';
+import { UNSUBSCRIBE_PATH } from '../../content/mailings/links.ts';
+import { findMailing } from '../../content/mailings/queries.ts';
 import { requestHash, type NewsletterTokens } from '../../people/newsletters/links.ts';
 import {
   confirmRequests,
@@ -22,6 +25,8 @@ import { Redirect } from '../../http/page-kit.ts';
 
 const MAX_NAME_LENGTH = 100;
 const FORMS_PER_HOUR = 10;
+/** A mail provider sends those of all its users from few addresses. */
+const ONE_CLICKS_PER_HOUR = 100_000;
 
 /**
  * A visitor who enters an address gets an email with a link to a page, whose button subscribes. Opening the link does
@@ -99,10 +104,31 @@ export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
     { perHour: FORMS_PER_HOUR },
   );
 
-  pages.get('/newsletter/unsubscribed', async (visit) => {
-    const messages = messagesIn(visit.locale).storefront.newsletter;
-    return textPage(visit, '/newsletter/unsubscribed', messages.unsubscribedTitle, messages.unsubscribed);
+  pages.get(UNSUBSCRIBE_PATH, async (visit, { query }) => {
+    const token = query('token') ?? '';
+    const found = tokens.unsubscriberFrom(visit.shopId, token);
+    if (!found) throw notFound();
+    return mailingUnsubscribePage(visit, token, found);
   });
+
+  // RFC 8058: email programs send this without a cookie or an origin, and follow no redirect.
+  pages.post(
+    UNSUBSCRIBE_PATH,
+    async (visit, { query }) => {
+      const found = tokens.unsubscriberFrom(visit.shopId, query('token') ?? '');
+      if (!found) throw notFound();
+      await visit.db.transaction((tx) => unsubscribeByMailing(tx, visit.shopId, found));
+      return unsubscribedPage(visit);
+    },
+    { hasSecretPath: true, ignoresBody: true, perHour: ONE_CLICKS_PER_HOUR },
+  );
+
+  pages.get('/newsletter/unsubscribed', async (visit) => unsubscribedPage(visit));
+}
+
+function unsubscribedPage(visit: Visit): Page {
+  const messages = messagesIn(visit.locale).storefront.newsletter;
+  return textPage(visit, '/newsletter/unsubscribed', messages.unsubscribedTitle, messages.unsubscribed);
 }
 
 /** The newsletters in the visitor's language; all if there are none. */
@@ -158,7 +184,7 @@ async function requestSubscription(
         campaignId,
         tokenHash: requestHash(token, campaignId),
       }));
-      await insertRequests(tx, shopId, values, requests);
+      await insertRequests(tx, shopId, { ...values, locale }, requests);
       const newsletters = campaigns.map(({ name }) => name);
       await queueEmails(tx, shopId, newsletterConfirmation, [
         { to: email, locale, facts: { requestId, newsletters } },
@@ -337,6 +363,35 @@ function unsubscribePage(visit: Visit, token: string, email: string): Page {
       <p>${messages.unsubscribe}</p>
       <p><strong>${email}</strong></p>
       ${tokenForm(visit, '/newsletter/unsubscribe', token, messages.unsubscribeButton)}`,
+  };
+}
+
+/** Names the newsletters of the mailing; without the mailing, the link unsubscribes from all of them. */
+async function mailingUnsubscribePage(
+  visit: Visit,
+  token: string,
+  { mailingId, email }: { mailingId: string; email: string },
+): Promise<Page> {
+  const messages = messagesIn(visit.locale).storefront.newsletter;
+  const { newsletterCampaigns } = visit.settings;
+  const mailing = await findMailing(visit.db, visit.shopId, mailingId);
+  const left = newsletterCampaigns.filter(
+    ({ campaignId }) => !mailing || mailing.newsletterIds.includes(campaignId.toUpperCase()),
+  );
+  return {
+    title: messages.unsubscribeTitle,
+    path: UNSUBSCRIBE_PATH,
+    query: { token },
+    isPrivate: true,
+    main: html`<h1>${messages.unsubscribeTitle}</h1>
+      <p>${messages.unsubscribeFrom}</p>
+      <p><strong>${email}</strong></p>
+      <ul>
+        ${left.map(({ name }) => html`<li>${name}</li>`)}
+      </ul>
+      <form method="post" action="${shopPath(visit, UNSUBSCRIBE_PATH, { token })}">
+        <button class="button">${messages.unsubscribeButton}</button>
+      </form>`,
   };
 }
 

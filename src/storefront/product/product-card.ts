@@ -1,19 +1,17 @@
 import { html, type Markup } from '../../http/html.ts';
 import { imagePath } from '../../platform/media/images.ts';
-import { LOWEST_BASE_PRICE, type Product } from '../../catalogue/products/schema.ts';
-import { unitSign } from '../../catalogue/products/units.ts';
+import type { Product } from '../../catalogue/products/schema.ts';
+import { basePriceText, shownPrice } from '../../catalogue/products/shown-price.ts';
 import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import { legalNames, productPath, shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
-import { amountWithUnit, formatNumber, unitText } from '../../http/amount-text.ts';
+import { formatNumber } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 import { garanLabel } from './guarantee.ts';
 
 /** The cards of the first row on wide screens. Pictures further down are loaded when they come into sight. */
 const FIRST_ROW = 4;
-
-type BasePrice = NonNullable<Product['priceInfo']['basePrice']>;
 
 export interface CardOptions {
   /** The names are headings one level below the one above the cards. */
@@ -100,27 +98,13 @@ export function badges(product: Product, messages: Messages['storefront']['produ
 export function priceBlock({ locale, settings }: Visit, product: Product): Markup {
   const messages = messagesIn(locale).storefront.product;
   const { priceInfo } = product;
-  const { lowestPrice, manufacturerPrice, lowestPrice30Days, quantity } = priceInfo;
-  const isFrom = lowestPrice !== null && settings.showFromPrices;
-  const price = isFrom ? lowestPrice : priceInfo.price;
-  if (!price) return html`<p class="price">${messages.onRequest}</p>`;
+  const { manufacturerPrice, lowestPrice30Days } = priceInfo;
+  const shown = shownPrice(product, settings, locale);
+  if (!shown) return html`<p class="price">${messages.onRequest}</p>`;
 
-  const isPiece = quantity.unit === unitSign('piece', locale, settings) && quantity.amount === 1;
-  const unit =
-    quantity.amount === 1
-      ? unitText(1, quantity.unit, locale)
-      : amountWithUnit(quantity.amount, quantity.unit, locale);
-  const base = isFrom ? priceInfo[LOWEST_BASE_PRICE] : priceInfo.basePrice;
-  // The base price of a master without reference amounts would repeat the price.
-  const hasBase =
-    base &&
-    !(
-      base.refQuantity.amount === 1 &&
-      base.refQuantity.unit === quantity.unit &&
-      base.refPrice.amount === price.amount
-    );
+  const { price, isFrom, unit, base } = shown;
   return html`<p class="price">
-      ${isFrom && html`${messages.from} `}${priceText(price, locale)}${!isPiece && html` <small>${messages.per({ unit })}</small>`}
+      ${isFrom && html`${messages.from} `}${priceText(price, locale)}${unit !== undefined && html` <small>${messages.per({ unit })}</small>`}
     </p>
     ${
       manufacturerPrice &&
@@ -143,16 +127,8 @@ export function priceBlock({ locale, settings }: Visit, product: Product): Marku
         >
       </p>`
     }
-    ${hasBase && html`<p><small>${isFrom && `${messages.from} `}${basePriceText(base, locale)}</small></p>`}
+    ${base && html`<p><small>${isFrom && `${messages.from} `}${basePriceText(base, locale)}</small></p>`}
     ${surcharges(product, locale)}`;
-}
-
-/** `100 g = €3.10` */
-export function basePriceText(
-  { refQuantity, refPrice }: Pick<BasePrice, 'refQuantity' | 'refPrice'>,
-  locale: string,
-): string {
-  return `${amountWithUnit(refQuantity.amount, refQuantity.unit, locale)} = ${priceText(refPrice, locale)}`;
 }
 
 /** Deposits and fees that are paid on top of the price. */

@@ -13,7 +13,7 @@ import type { Product } from '../../catalogue/products/schema.ts';
 import { findVisitorCart } from '../cart/visitor-cart.ts';
 import { cartForApps } from '../scripts/events.ts';
 import { findOrRender, pageCache, visitorOptions, type RenderedPage } from '../page-cache.ts';
-import { prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
+import { prepareMerchantHtml } from '../../content/merchant-html/merchant-html.ts';
 import { pageLength, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { deliveryPlaces, smallestOrder } from './delivery-places.ts';

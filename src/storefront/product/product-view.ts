@@ -7,7 +7,7 @@ import type { ProductRow } from '../../catalogue/products/queries.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
 import { breadcrumbData, breadcrumbNavigation, type Breadcrumb } from '../listing/listing-view.ts';
-import { merchantHtml } from '../merchant-html/merchant-html.ts';
+import { merchantHtml } from '../../content/merchant-html/merchant-html.ts';
 import { PageEvent, type Page } from '../page.ts';
 import {
   availability,

@@ -1,8 +1,8 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import sanitizeHtml from 'sanitize-html';
 import type { CacheKind } from '../../db/cache.ts';
+import type { ShopDatabase } from '../../db/database.ts';
 import { escapeHtml, plainText, safe, type Markup } from '../../http/html.ts';
-import type { Visit } from '../visit.ts';
 import { boundedMarkup } from './bounded-markup.ts';
 
 /** Pictures of other sites, and our own. */
@@ -22,7 +22,7 @@ const SCHEMES = ['http', 'https'];
 const LINK_SCHEMES = [...SCHEMES, 'mailto'];
 
 /** Merchants may structure their texts, but not add scripts, styles or forms. */
-const ALLOWED: sanitizeHtml.IOptions = {
+export const ALLOWED: sanitizeHtml.IOptions = {
   allowedTags: TAGS,
   allowedAttributes: ATTRIBUTES,
   allowedSchemes: SCHEMES,
@@ -67,6 +67,11 @@ export const MERCHANT_HTML_RULES = {
 /** The same text always gives the same markup, whichever shop it belongs to. */
 const sanitisedCache: CacheKind<Markup> = { name: 'merchant texts', limit: { megabytes: 8 } };
 
+/** A visit, or whatever else has the caches. */
+interface HasCaches {
+  db: Pick<ShopDatabase, 'caches'>;
+}
+
 /** A text of this length is sanitised in far less than a millisecond. */
 const SHORT = 2_000;
 
@@ -75,7 +80,7 @@ const SHORT = 2_000;
  * with several long texts would block the process for too long.
  */
 export async function prepareMerchantHtml(
-  visit: Pick<Visit, 'db'>,
+  visit: HasCaches,
   ...texts: (string | null | undefined)[]
 ): Promise<void> {
   const cache = visit.db.caches.of(sanitisedCache);
@@ -87,7 +92,7 @@ export async function prepareMerchantHtml(
 }
 
 /** The merchant's markup without anything harmful. */
-export function merchantHtml({ db }: Pick<Visit, 'db'>, text: string): Markup {
+export function merchantHtml({ db }: HasCaches, text: string): Markup {
   const cache = db.caches.of(sanitisedCache);
   const cached = cache.get(text);
   if (cached) return cached;
@@ -100,8 +105,8 @@ export function merchantHtml({ db }: Pick<Visit, 'db'>, text: string): Markup {
  * The sanitiser takes quadratic time for deep nesting and some microseconds for each tag, so it only gets as much as
  * it can process in a few milliseconds. The rest is shown as text.
  */
-export function sanitise(text: string): Markup {
+export function sanitise(text: string, rules: sanitizeHtml.IOptions = ALLOWED): Markup {
   const { head, tail } = boundedMarkup(text);
   const lines = escapeHtml(plainText(tail)).split('\n').join('<br />');
-  return safe(`${sanitizeHtml(head, ALLOWED)}${lines}`.trim());
+  return safe(`${sanitizeHtml(head, rules)}${lines}`.trim());
 }

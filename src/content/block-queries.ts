@@ -1,5 +1,5 @@
-import type { Queries } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import type { Queries } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
 
 /** The products of this many of the newest order lines are compared. */
 const MAX_LINES = 5_000;

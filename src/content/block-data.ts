@@ -1,17 +1,24 @@
-import { findCategoryCards, findChosenCards, type CategoryCard } from '../../catalogue/categories/queries.ts';
-import { findPicturesByKeys, type LibraryPicture } from '../../catalogue/media/queries.ts';
-import { parseVersions } from '../../catalogue/products/listing-page.ts';
-import { findProductRows, findVersions } from '../../catalogue/products/queries.ts';
-import { renderProduct } from '../../catalogue/products/render.ts';
-import type { Product } from '../../catalogue/products/schema.ts';
-import { MAX_PRODUCTS, picturesOf, type Block, type BlockOf } from '../../content/blocks.ts';
-import type { CacheKind } from '../../db/cache.ts';
-import type { Queries } from '../../db/database.ts';
-import { isId } from '../../kernel/ids.ts';
-import { visitorOptions } from '../page-cache.ts';
-import type { Visit } from '../visit.ts';
+import { findCategoryCards, findChosenCards, type CategoryCard } from '../catalogue/categories/queries.ts';
+import { findPicturesByKeys, type LibraryPicture } from '../catalogue/media/queries.ts';
+import { parseVersions } from '../catalogue/products/listing-page.ts';
+import { findProductRows, findVersions } from '../catalogue/products/queries.ts';
+import { renderProduct, type RenderOptions } from '../catalogue/products/render.ts';
+import type { Product } from '../catalogue/products/schema.ts';
+import type { CacheKind } from '../db/cache.ts';
+import type { Queries, ShopDatabase } from '../db/database.ts';
+import { isId } from '../kernel/ids.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+import { findBestSellingIds, findChosen, findInCategories, type ListedVersion } from './block-queries.ts';
+import { MAX_PRODUCTS, picturesOf, type Block, type BlockOf } from './blocks.ts';
 import { findFeatured } from './featured.ts';
-import { findBestSellingIds, findChosen, findInCategories, type ListedVersion } from './queries.ts';
+
+/** Who sees the blocks: a visitor, or the readers of a mailing. */
+export interface BlockReader {
+  db: Pick<ShopDatabase, 'caches'>;
+  shopId: string;
+  locale: string;
+  settings: Settings;
+}
 
 /** The products and categories that blocks show. The stamp changes when any of them does. */
 export interface BlockRefs {
@@ -24,12 +31,19 @@ export interface BlockRefs {
   versionStamp: string;
 }
 
+/** As many cards as a row has on a wide screen. */
+export const ROW = 4;
+
 /** A list that names no number shows as many. */
-export const DEFAULT_COUNT = 8;
+const DEFAULT_COUNT = 8;
 
 /** The number of statements does not depend on the number of blocks. A page without lists needs none. */
-export async function findBlockRefs(visit: Visit, db: Queries, blocks: readonly Block[]): Promise<BlockRefs> {
-  const { shopId, locale } = visit;
+export async function findBlockRefs(
+  reader: BlockReader,
+  db: Queries,
+  blocks: readonly Block[],
+): Promise<BlockRefs> {
+  const { shopId, locale } = reader;
   const lists = blocks.filter((block) => block.type === 'products');
   const uses = (source: BlockOf<'products'>['source']) => lists.some((list) => list.source === source);
   const numbers = [
@@ -43,7 +57,7 @@ export async function findBlockRefs(visit: Visit, db: Queries, blocks: readonly 
     aliases.length > 0 ? await findInCategories(db, shopId, locale, aliases, MAX_PRODUCTS) : [];
   const isFeatured = uses('newest') || uses('offers');
   const featured = isFeatured ? await findFeatured(db, shopId, featuredCount(lists)) : undefined;
-  const best = uses('best sellers') ? await findBestSellers(visit, db) : [];
+  const best = uses('best sellers') ? await findBestSellers(reader, db) : [];
   const tiles = blocks.filter((block) => block.type === 'categories');
   const chosenAliases = [...new Set(tiles.flatMap(({ categories = [] }) => categories))];
   const topCards = tiles.some(({ categories = [] }) => categories.length === 0)
@@ -104,9 +118,9 @@ const bestSellerCache: CacheKind<CachedBestSellers> = { name: 'best sellers', li
 /** The order of best sellers changes slowly, and is counted again after this time. */
 const BEST_SELLERS_LIFETIME = 10 * 60 * 1000;
 
-async function findBestSellers(visit: Visit, db: Queries): Promise<ListedVersion[]> {
-  const { shopId } = visit;
-  const cache = visit.db.caches.of(bestSellerCache);
+async function findBestSellers(reader: BlockReader, db: Queries): Promise<ListedVersion[]> {
+  const { shopId } = reader;
+  const cache = reader.db.caches.of(bestSellerCache);
   let cached = cache.get(shopId);
   if (!cached || cached.until < db.now.getTime()) {
     // Some more than are shown, because hidden ones are left out.
@@ -135,17 +149,15 @@ export interface BlockData extends Omit<BlockRefs, 'lists'> {
 }
 
 export async function loadBlockData(
-  visit: Visit,
+  { shopId, settings }: BlockReader,
   db: Queries,
   blocks: readonly Block[],
   refs: BlockRefs,
+  options: RenderOptions,
 ): Promise<BlockData> {
-  const { shopId, settings } = visit;
   const ids = [...new Set([...refs.lists.values()].flat())];
   const rows = ids.length > 0 ? await findProductRows(db, shopId, ids) : [];
-  const rendered = new Map(
-    rows.map((row) => [row.productId, renderProduct(row, settings, visitorOptions(visit, 'list'), db.now)]),
-  );
+  const rendered = new Map(rows.map((row) => [row.productId, renderProduct(row, settings, options, db.now)]));
   const keys = [...new Set(picturesOf(blocks).flatMap((address) => keyOfPicture(address) ?? []))];
   const pictures = keys.length > 0 ? await findPicturesByKeys(db, shopId, keys) : [];
   return {
@@ -159,6 +171,20 @@ export async function loadBlockData(
     pictures: new Map(pictures.map((picture) => [picture.imageKey, picture])),
     expires: [...rendered.values()].map(({ until }) => until),
   };
+}
+
+/** A list of new products fills at least one row, with the newest others that are for sale. */
+export function shownProducts(
+  { source, count }: BlockOf<'products'>,
+  { lists, marked }: BlockData,
+  index: number,
+): readonly Product[] {
+  const products = lists.get(index) ?? [];
+  if (source !== 'newest') return products;
+  const shown = products.filter(
+    ({ isNew, forSale, productVariationType }) => isNew || forSale || productVariationType === 'master',
+  );
+  return shown.slice(0, count ?? Math.min(Math.max(marked, ROW), DEFAULT_COUNT));
 }
 
 /** The key of a picture of the library in its address; undefined: it is elsewhere. */

@@ -1,5 +1,5 @@
-import type { Queries } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import type { Queries } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
 
 /** A shop with more products shows offers among those that were created or changed last. */
 const MAX_CANDIDATES = 500;
