@@ -217,7 +217,8 @@ function print(table: string, shard: string, where: string): string {
 
 function rowHash(table: string): string {
   // A token is written when it is used, so here what it says counts.
-  if (table === 'token') return "hashtextextended((to_jsonb(entry) - 'last_used_at')::text, 0)";
+  if (table === 'token' || table === 'host_token')
+    return "hashtextextended((to_jsonb(entry) - 'last_used_at')::text, 0)";
   // A quarter of the time that texts take, but only PostgreSQL 18 can do it, and a cluster may be older.
   if (CITUS_URL === undefined) return 'hashtidextended(entry.ctid, hashxid(entry.xmin))';
   return "hashtextextended(entry.ctid::text || ' ' || entry.xmin::text, 0)";

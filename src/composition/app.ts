@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { adminRoutes } from '../admin/routes.ts';
+import { staff } from '../admin/users/staff.ts';
 import { createAppUseCounter } from '../apps/app-use.ts';
 import { appOperations } from '../apps/routes.ts';
 import { audit } from '../apps/audit-log/routes.ts';
@@ -35,11 +36,16 @@ import { segments } from '../people/customers/segments.ts';
 import { customerTags } from '../people/customers/tags.ts';
 import { customerOperations } from '../people/customers/routes.ts';
 import type { Database } from '../db/database.ts';
+import { hostDomains } from '../host/domains.ts';
+import { hostLog } from '../host/log.ts';
+import { hostOwners } from '../host/owners.ts';
+import { hostShops, type HostDeps } from '../host/routes.ts';
+import type { CreationDeps } from '../host/shops.ts';
 import { docsRoutes } from '../site/docs/routes.ts';
 import { documents } from '../orders/documents/routes.ts';
 import { API_HEADERS, COMMON_HEADERS, EXPOSED_HEADERS, finishAnswer } from '../http/answer-headers.ts';
 import { BODY_LIMIT, registerBodyParsers } from '../http/body.ts';
-import { createCallerDirectory, type Caller } from '../http/callers.ts';
+import { createCallerDirectory, selectHostCaller, type Caller } from '../http/callers.ts';
 import { compressAnswer, negotiateEncoding } from '../http/compression.ts';
 import { createDemoAccess } from '../http/demo-access.ts';
 import { demoTokenCheck } from '../http/demo-tokens.ts';
@@ -101,6 +107,7 @@ import { settingsFormat } from './settings-format.ts';
 import { scriptTagOperations } from '../apps/script-tags/routes.ts';
 import { searchOperations } from '../catalogue/search/routes.ts';
 import { shippingMethods } from '../shops/shipping-methods/routes.ts';
+import { domainPolicy } from '../shops/shop/domain-policy.ts';
 import { createShopHosts } from '../shops/shop/hosts.ts';
 import { shop } from '../shops/shop/routes.ts';
 import { startPageRoutes } from '../site/start-page/routes.ts';
@@ -196,6 +203,7 @@ export async function buildApp({
   const authentication = createAuthentication({
     config,
     callers,
+    hostCallers: createCallerDirectory(db, selectHostCaller),
     limiter,
     isRefusedDemoToken,
     now: () => db.now,
@@ -247,7 +255,7 @@ export async function buildApp({
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(request, reply, reply.elapsedTime);
     const caller = request.caller as Caller | undefined;
-    if (caller?.app) {
+    if (caller?.app && !isHostApi(request.url)) {
       appUse.count((request.params as { shopId: string }).shopId, caller.app.appId, reply.statusCode);
     }
     done();
@@ -344,6 +352,18 @@ export async function buildApp({
   const webhookDeps = { policy, loadKey };
   webhookOperations(api, webhookDeps);
   managedWebhooks(api, webhookDeps);
+  const creation: CreationDeps = {
+    config,
+    media,
+    format: settingsFormat,
+    policy: domainPolicy(config, demoAccess),
+    readiness: { providers: payments.providers, loadKey },
+  };
+  const hostDeps: HostDeps = { ...creation, hosts, staff, loadKey };
+  hostShops(api, hostDeps);
+  hostDomains(api, hostDeps);
+  hostOwners(api, hostDeps);
+  hostLog(api);
   api.finish();
   await docsRoutes(app, { config, demoAccess });
   mediaRoutes(app, { media });
@@ -375,6 +395,7 @@ export async function buildApp({
     emailKinds: EMAIL_KINDS,
     providers: payments.providers,
     media,
+    creation,
   });
 
   // Waiting readers would keep the service from ending.
@@ -396,9 +417,13 @@ function portOf({ server }: FastifyInstance): number | undefined {
   return typeof address === 'object' ? address?.port : undefined;
 }
 
-/** The contract's paths, and those beside it for the shop's own back office. */
+/** The contract's paths, those beside it for the shop's own back office, and those of the host. */
 function isApi(url: string): boolean {
-  return url.startsWith('/rs/') || url.startsWith('/manage/');
+  return url.startsWith('/rs/') || url.startsWith('/manage/') || isHostApi(url);
+}
+
+function isHostApi(url: string): boolean {
+  return url.startsWith('/host/');
 }
 
 function setHeaders(request: FastifyRequest, reply: FastifyReply): void {

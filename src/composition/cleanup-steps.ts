@@ -11,7 +11,8 @@ import { missedAddressCleanup } from '../catalogue/redirects/queries.ts';
 import { cartDays } from '../carts/cart-days.ts';
 import { cartCleanup } from '../carts/queries.ts';
 import type { Config } from '../config.ts';
-import { answerCleanup } from '../http/idempotency.ts';
+import { shopDeletion } from '../host/delete-shops.ts';
+import { answerCleanup, hostAnswerCleanup } from '../http/idempotency.ts';
 import { windowCleanup } from '../http/rate-limit.ts';
 import { emailCountCleanup } from '../platform/email/daily-limit.ts';
 import { eventCleanup } from '../platform/events/queries.ts';
@@ -38,6 +39,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     ...(config.CART_ABANDONED_AFTER > 0 ? [abandonedCarts(config.CART_ABANDONED_AFTER)] : []),
     cartDays,
     answerCleanup,
+    hostAnswerCleanup,
     windowCleanup,
     cartCleanup,
     auditCleanup,
@@ -59,5 +61,6 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     deliveryCleanup(config.EVENT_DAYS),
     eventCleanup(config.EVENT_DAYS),
     mediaCleanup(openMediaStorage(config), { config, log }),
+    shopDeletion(openMediaStorage(config), log),
   ];
 }

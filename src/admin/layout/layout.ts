@@ -1,3 +1,4 @@
+import { dateText } from '../../http/dates.ts';
 import { encodeHtml, html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import type { AdminPage } from '../page.ts';
@@ -40,12 +41,26 @@ export function documentBytes(visit: Visit<'anybody'> | ShopVisit, page: AdminPa
             <h1>${page.title}</h1>
             ${page.actions && html`<div class="actions">${page.actions}</div>`}
           </div>
+          ${isOfShop && visit.settings.isSuspended && pausedBanner(visit)}
           <div id="notices" aria-live="polite">${visit.notice && notice(visit.notice, messages.layout.undo)}</div>
           ${page.main}
         </main>
       </body>
     </html>
   `;
+}
+
+/** The operator of the installation has closed the shop: its people can still read and save everything. */
+function pausedBanner({ settings: { deletionAt }, messages, language }: ShopVisit): Markup {
+  return html`<div class="problem" role="note">
+    <span
+      >${
+        deletionAt
+          ? messages.layout.toBeDeleted({ day: dateText(deletionAt, language) })
+          : messages.layout.paused
+      }</span
+    >
+  </div>`;
 }
 
 function pageAsset(path: string, type: string): Markup {

@@ -65,8 +65,13 @@ interface ForeignKey {
   target: string[];
 }
 
-/** In the order in which their rows can be inserted. */
-export async function findShopTables(db: Queries): Promise<ShopTable[]> {
+/** The tables of a backup, in the order in which their rows can be inserted. */
+export function findShopTables(db: Queries): Promise<ShopTable[]> {
+  return findTablesOfShops(db, Object.keys(LEFT_OUT));
+}
+
+/** All tables with rows of shops, in the order in which their rows can be inserted. */
+export async function findTablesOfShops(db: Queries, leftOut: readonly string[] = []): Promise<ShopTable[]> {
   const tables = await db.many<ShopTable>(sql`
     select shop_table.relname as name,
       (
@@ -99,7 +104,7 @@ export async function findShopTables(db: Queries): Promise<ShopTable[]> {
         where conrelid = shop_table.oid and contype = 'f'
       ) as "foreignKeys"
     from pg_class shop_table join pg_namespace on pg_namespace.oid = shop_table.relnamespace
-    where nspname = current_schema() and relkind in ('r', 'p') and shop_table.relname <> all (${Object.keys(LEFT_OUT)})
+    where nspname = current_schema() and relkind in ('r', 'p') and shop_table.relname <> all (${leftOut}::text[])
       and exists (
         select from pg_attribute
         where attrelid = shop_table.oid and attname = 'shop_id' and not attisdropped)

@@ -14,6 +14,13 @@ export function updateSuspension(tx: Transaction, shopId: string, suspendedAt: D
     where shop_id = ${shopId}`);
 }
 
+/** When a shop is deleted; until then it is closed as a suspended one is. null: it stays. */
+export function updateDeletion(tx: Transaction, shopId: string, deletionAt: Date | null) {
+  return tx.run(sql`
+    update shop set deletion_at = ${deletionAt}, settings_version = settings_version + 1
+    where shop_id = ${shopId}`);
+}
+
 /** Opens the pages of a shop to the public, or closes them. The API stays as it is. */
 export function updateOpening(tx: Transaction, shopId: string, isOpen: boolean) {
   return tx.run(sql`
@@ -43,10 +50,11 @@ export function findShops(db: Queries, limit: number) {
     name: string;
     isOpen: boolean;
     isSuspended: boolean;
+    deletionAt: Date | null;
     createdAt: Date;
   }>(sql`
     select shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop_id) as name,
-      is_open as "isOpen", suspended_at is not null as "isSuspended", created_at as "createdAt"
+      is_open as "isOpen", suspended_at is not null as "isSuspended", deletion_at as "deletionAt", created_at as "createdAt"
     from shop order by lower(shop_id) limit ${limit}`);
 }
 
