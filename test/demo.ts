@@ -201,7 +201,7 @@ async function tablesOf(db: Database): Promise<Table[]> {
       select from information_schema.columns
       where table_schema = 'public' and table_name = tablename and column_name = 'shop_id'
     ) as "isOfShop"
-    from pg_tables where schemaname = 'public' and tablename not in ('app_use', 'demo_access_end', 'rate_window') order by 1`);
+    from pg_tables where schemaname = 'public' and tablename not in ('app_use', 'demo_access_end', 'rate_window', 'shop_day') order by 1`);
   return rows;
 }
 

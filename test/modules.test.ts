@@ -50,7 +50,7 @@ test('modules import only those above them in the drawing of CONTRIBUTING.md', (
 /** The module that writes a table; others ask it to. */
 const TABLES: Readonly<Record<string, string>> = {
   http: 'demo_access_end, host_answer, idempotent_answer, rate_window',
-  platform: 'cleanup, counter, event, job, mail_day',
+  platform: 'cleanup, counter, event, job, mail_day, shop_day',
   shops: `customer_group, legal_page, newsletter_campaign, payment_method, pending_domain, settings_version,
     shipping_method, shop, shop_domain, tax_class, tax_rate`,
   apps: 'app, app_use, audit_entry, authorisation_code, script_tag, token, webhook, webhook_delivery',

@@ -8,7 +8,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { adminRoutes } from '../admin/routes.ts';
-import { staff } from '../admin/users/staff.ts';
+import { staffOf } from '../admin/users/staff.ts';
 import { createAppUseCounter } from '../apps/app-use.ts';
 import { appOperations } from '../apps/routes.ts';
 import { audit } from '../apps/audit-log/routes.ts';
@@ -38,8 +38,10 @@ import { customerOperations } from '../people/customers/routes.ts';
 import type { Database } from '../db/database.ts';
 import { hostDomains } from '../host/domains.ts';
 import { hostLog } from '../host/log.ts';
+import { hostMetrics } from '../host/metrics.ts';
 import { hostOwners } from '../host/owners.ts';
 import { hostShops, type HostDeps } from '../host/routes.ts';
+import { hostUsage } from '../host/usage.ts';
 import type { CreationDeps } from '../host/shops.ts';
 import { docsRoutes } from '../site/docs/routes.ts';
 import { documents } from '../orders/documents/routes.ts';
@@ -67,8 +69,10 @@ import { events } from '../platform/events/routes.ts';
 import { createEventWaiting } from '../platform/events/waiting.ts';
 import { newsletterOperations } from '../people/newsletters/routes.ts';
 import { registerOpenapi } from '../openapi/routes.ts';
+import { planNamed, plansOf } from '../platform/plans/plans.ts';
 import { registerHealth } from '../platform/health.ts';
 import { requestLog } from '../platform/log.ts';
+import { createShopCallCounter, type ShopCallCounter } from '../platform/plans/shop-days.ts';
 import { registerMetrics } from '../platform/metrics.ts';
 import type { Tracing } from '../platform/tracing.ts';
 import { managedShipments } from '../orders/manage-shipments.ts';
@@ -122,6 +126,13 @@ import { receiverPolicy } from '../apps/webhooks/receiver-address.ts';
 import { createSender } from '../apps/webhooks/sending.ts';
 import { webhookOperations } from '../apps/webhooks/routes.ts';
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The calls of shops that are not written yet. */
+    shopCalls: ShopCallCounter;
+  }
+}
+
 export interface AppDeps {
   config: Config;
   db: Database;
@@ -148,6 +159,8 @@ export async function buildApp({
   tracing,
   providers,
 }: AppDeps): Promise<FastifyInstance> {
+  // A wrong file ends the start.
+  plansOf(config);
   const logRequest = requestLog(log);
   const hosts = createShopHosts({ db, config, log, isMigrated, port: () => portOf(app) });
   const demoAccess = createDemoAccess({ db, config, log, isMigrated });
@@ -194,6 +207,10 @@ export async function buildApp({
   const appUse = createAppUseCounter(db, (error) =>
     log.warn({ err: error }, 'calls of apps are not counted'),
   );
+  const shopCalls = createShopCallCounter(db, (error) =>
+    log.warn({ err: error }, 'calls of shops are not counted'),
+  );
+  app.decorate('shopCalls', shopCalls);
   const missed = createMissedAddresses(db, (error) =>
     log.warn({ err: error }, 'missed addresses are not counted'),
   );
@@ -204,6 +221,7 @@ export async function buildApp({
     config,
     callers,
     hostCallers: createCallerDirectory(db, selectHostCaller),
+    planLimitOf: (plan) => planNamed(config, plan)?.requestsPerHour,
     limiter,
     isRefusedDemoToken,
     now: () => db.now,
@@ -255,13 +273,16 @@ export async function buildApp({
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(request, reply, reply.elapsedTime);
     const caller = request.caller as Caller | undefined;
-    if (caller?.app && !isHostApi(request.url)) {
-      appUse.count((request.params as { shopId: string }).shopId, caller.app.appId, reply.statusCode);
+    if (caller && isApi(request.url) && !isHostApi(request.url)) {
+      const { shopId } = request.params as { shopId: string };
+      shopCalls.count(shopId);
+      if (caller.app) appUse.count(shopId, caller.app.appId, reply.statusCode);
     }
     done();
   });
 
   registerMetrics(app, { config, db });
+  hostMetrics(app.metrics, db, log);
   registerHealth(app, db, isMigrated);
   registerOpenapi(app);
 
@@ -274,7 +295,7 @@ export async function buildApp({
     now: () => db.now,
   });
   const cartStore = createCartStore(db, cartStoreOptions, vatRegister);
-  const placeOrder = createPlaceOrder(db, cartStore, cartStoreOptions);
+  const placeOrder = createPlaceOrder(db, cartStore, { ...cartStoreOptions, config });
   const eventWaiting = createEventWaiting(db, log);
   let key: Promise<Buffer> | undefined;
   const loadKey = () => (key ??= installationKey(config));
@@ -359,11 +380,12 @@ export async function buildApp({
     policy: domainPolicy(config, demoAccess),
     readiness: { providers: payments.providers, loadKey },
   };
-  const hostDeps: HostDeps = { ...creation, hosts, staff, loadKey };
+  const hostDeps: HostDeps = { ...creation, hosts, staff: staffOf(config), loadKey };
   hostShops(api, hostDeps);
   hostDomains(api, hostDeps);
   hostOwners(api, hostDeps);
   hostLog(api);
+  hostUsage(api);
   api.finish();
   await docsRoutes(app, { config, demoAccess });
   mediaRoutes(app, { media });
@@ -407,6 +429,7 @@ export async function buildApp({
     limiter.close();
     await limiter.flush();
     await appUse.close();
+    await shopCalls.close();
     await missed.close();
   });
   return app;

@@ -17,6 +17,7 @@ import { windowCleanup } from '../http/rate-limit.ts';
 import { emailCountCleanup } from '../platform/email/daily-limit.ts';
 import { eventCleanup } from '../platform/events/queries.ts';
 import { moveCleanup } from '../imports/moves/queries.ts';
+import { shopDayCleanup, shopDays } from '../platform/plans/shop-days.ts';
 import { failedJobCleanup } from '../platform/jobs/queries.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { mediaCleanup } from '../platform/media/sweep.ts';
@@ -52,6 +53,8 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     adminLinkCleanup,
     wishlistCleanup,
     emailCountCleanup,
+    shopDays,
+    shopDayCleanup,
     failedJobCleanup,
     importCleanup,
     moveCleanup,

@@ -65,6 +65,7 @@ describe('a shop', () => {
       mediaBytes: 0,
       adminUrl: 'http://localhost:80/admin/shops/Tea',
       owners: [{ ownerId, email: 'owner@tea.example', isInvited: true, signedInAt: null }],
+      limits: [],
     });
     expect(await host('GET', '/shops/Tea')).toMatchObject({ status: 200, body: created.body });
     const again = await host('POST', '/shops', { body, headers });

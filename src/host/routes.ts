@@ -7,6 +7,8 @@ import { Nullable, Timestamp } from '../http/schemas.ts';
 import { isCurrency } from '../kernel/money.ts';
 import type { Queries } from '../db/database.ts';
 import { isEmailAddress, MAX_EMAIL_ADDRESS_LENGTH } from '../platform/email/address.ts';
+import { usedLimits } from '../platform/plans/limits.ts';
+import { planNamed } from '../platform/plans/plans.ts';
 import { isCountry } from '../shops/countries/countries.ts';
 import type { SettingsFile } from '../shops/settings/file.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
@@ -20,6 +22,7 @@ import {
   renameShop,
   restoreShop,
   resumeShop,
+  setPlan,
   suspendShop,
   withSettingsRefused,
   type CreationDeps,
@@ -89,6 +92,17 @@ const WholeShop = Type.Object(
   {
     ...Shop.properties,
     owners: Type.Array(Owner, { description: 'Who owns it.' }),
+    limits: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ description: 'The limit.', examples: ['products'] }),
+          used: Type.Number({ description: 'How much is used.', examples: [140] }),
+          limit: Type.Integer({ description: 'How much there may be.', examples: [1000] }),
+        },
+        { title: 'used limit' },
+      ),
+      { description: 'The limits of its plan that are counted, and how much of them is used.' },
+    ),
   },
   { title: 'hosted shop with owners' },
 );
@@ -109,6 +123,13 @@ const email = (description: string) =>
   });
 
 const MAX_LANGUAGES = 20;
+
+const PlanName = Type.String({
+  minLength: 1,
+  maxLength: 63,
+  description: 'The name of a plan in the file of plans.',
+  examples: ['small'],
+});
 
 const createHostShop = operation({
   under: 'host',
@@ -167,6 +188,7 @@ const createHostShop = operation({
         }),
       ),
       owner: Type.Optional(email('Who owns it: gets an invitation.')),
+      plan: Type.Optional(PlanName),
       isSuspended: Type.Optional(
         Type.Boolean({ description: 'Created closed; resume it later.', examples: [false] }),
       ),
@@ -267,6 +289,27 @@ const setHostShopName = operation({
   answer: WholeShop,
 });
 
+const setHostShopPlan = operation({
+  under: 'host',
+  method: 'PUT',
+  path: '/shops/:shopId/plan',
+  name: 'setHostShopPlan',
+  summary: 'Set plan',
+  description:
+    'The limits of the plan count from now on, within seconds in all processes. What exists stays, also where the plan is smaller.',
+  tag: 'host',
+  labels: [],
+  access: { host: 'host_shops_write' },
+  params: OfShop,
+  body: Type.Object(
+    {
+      plan: Nullable({ ...PlanName, description: 'The name of the plan; null: the default one.' }),
+    },
+    { title: 'shop plan' },
+  ),
+  answer: WholeShop,
+});
+
 const CLOSED =
   'Its pages answer 503 and say that the shop is paused, and its API answers 403 `SHOP_SUSPENDED`, within seconds. Its admin stays open, and nothing is lost.';
 
@@ -336,9 +379,11 @@ export function hostShops(api: Operations, deps: HostDeps): void {
     const shop = await findHostedShop(db, shopId);
     if (!shop) throw new Refusal('SHOP_NOT_FOUND');
     const owners = await staff.owners(db, shopId);
+    const plan = planNamed(deps.config, shop.plan);
     return {
       ...toShop(shop, origin),
       owners: owners.map((owner) => ({ ...owner, signedInAt: owner.signedInAt?.toISOString() ?? null })),
+      limits: plan ? await usedLimits(db, shopId, plan) : [],
     };
   };
 
@@ -349,13 +394,14 @@ export function hostShops(api: Operations, deps: HostDeps): void {
   };
 
   api.write(createHostShop, async ({ tx, body, caller, origin, afterCommit }) => {
-    const { shopId, owner, isSuspended = false } = body;
+    const { shopId, owner, plan = null, isSuspended = false } = body;
     if (owner !== undefined && !isEmailAddress(owner)) throw invalid('WRONG_FORMAT', 'owner');
     const cause = causeOf(caller, createHostShop);
     await withSettingsRefused('SHOP_SETTINGS_INVALID', () =>
       createHostedShop(tx, deps, newShopOf(body), cause, {
         settings: settingsOf(body),
         isSuspended,
+        plan,
         afterwards: async () => {
           if (owner === undefined) return;
           const ownerId = await staff.inviteOwner(tx, shopId, { email: owner, by: cause.appName });
@@ -395,6 +441,12 @@ export function hostShops(api: Operations, deps: HostDeps): void {
     await withSettingsRefused('SHOP_SETTINGS_INVALID', () =>
       renameShop(tx, deps, shopId, body.name, causeOf(caller, setHostShopName)),
     );
+    return shopView(tx, shopId, origin);
+  });
+
+  api.write(setHostShopPlan, async ({ tx, shopId, body, caller, origin, afterCommit }) => {
+    await setPlan(tx, deps.config, shopId, body.plan, causeOf(caller, setHostShopPlan));
+    afterCommit(() => api.callers.invalidate(shopId));
     return shopView(tx, shopId, origin);
   });
 

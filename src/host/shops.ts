@@ -3,6 +3,7 @@ import type { Transaction } from '../db/database.ts';
 import { Refusal } from '../http/errors.ts';
 import { loadReadiness } from '../orders/readiness.ts';
 import type { MediaStorage } from '../platform/media/storage.ts';
+import { plansOf, type Plan } from '../platform/plans/plans.ts';
 import { SettingsProblem, type SettingsFile } from '../shops/settings/file.ts';
 import type { SettingsFormat } from '../shops/settings/format.ts';
 import { changeSettings } from '../shops/settings/history.ts';
@@ -10,7 +11,13 @@ import { selectSettings } from '../shops/settings/settings.ts';
 import { createShop } from '../shops/shop/create-shop.ts';
 import type { DomainPolicy } from '../shops/shop/domain-policy.ts';
 import type { NewShop } from '../shops/shop/insert-shop.ts';
-import { findSimilarShop, updateDeletion, updateOpening, updateSuspension } from '../shops/shop/queries.ts';
+import {
+  findSimilarShop,
+  updateDeletion,
+  updateOpening,
+  updatePlan,
+  updateSuspension,
+} from '../shops/shop/queries.ts';
 import { recordChange, type Cause } from './log.ts';
 import { lockHostedShop, type LockedShop } from './queries.ts';
 
@@ -33,6 +40,8 @@ export interface Creation {
   /** What else belongs to the new shop, before it is decided whether it may open. */
   complete?: (tx: Transaction) => Promise<void>;
   isSuspended?: boolean;
+  /** null or absent: the default one. */
+  plan?: string | null;
   /** What follows in the same transaction, such as the invitation of the owner. */
   afterwards?: (tx: Transaction) => Promise<void>;
 }
@@ -49,6 +58,7 @@ export async function createHostedShop(
   creation: Creation = {},
 ): Promise<void> {
   const { shopId } = shop;
+  refuseUnknownPlan(deps.config, creation.plan ?? null);
   const similar = await findSimilarShop(tx, shopId);
   if (similar !== undefined) throw new Refusal('SHOP_ID_SIMILAR', { shop: similar });
   await createShop(tx, deps.media, shop);
@@ -66,15 +76,17 @@ async function completeShop(
   { format, policy, readiness }: CreationDeps,
   { shopId, name }: NewShop,
   cause: Cause,
-  { settings, complete, isSuspended = false, afterwards }: Creation,
+  { settings, complete, isSuspended = false, plan = null, afterwards }: Creation,
 ): Promise<void> {
+  // Its settings must fit into it.
+  if (plan !== null) await updatePlan(tx, shopId, plan);
   if (settings) await changeSettings(tx, shopId, settings, format, cause.appName ?? cause.route, policy);
   await complete?.(tx);
   if (isSuspended) await updateSuspension(tx, shopId, tx.now);
   // Not through the cache: this transaction may be rolled back.
   const { ready } = await loadReadiness(tx, (await selectSettings(tx, shopId))!, readiness);
   if (ready) await updateOpening(tx, shopId, true);
-  await recordChange(tx, shopId, 'SHOP_CREATED', cause, { name });
+  await recordChange(tx, shopId, 'SHOP_CREATED', cause, { name, ...(plan !== null && { plan }) });
   await afterwards?.(tx);
 }
 
@@ -122,6 +134,27 @@ export async function restoreShop(tx: Transaction, shopId: string, cause: Cause)
   if ((await changeableShop(tx, shopId)).deletionAt === null) return;
   await updateDeletion(tx, shopId, null);
   await recordChange(tx, shopId, 'SHOP_RESTORED', cause);
+}
+
+/** null: the default plan. What a shop has stays, also where a smaller plan would refuse it now. */
+export async function setPlan(
+  tx: Transaction,
+  config: Config,
+  shopId: string,
+  plan: string | null,
+  cause: Cause,
+): Promise<void> {
+  const { plan: before } = await changeableShop(tx, shopId);
+  if (plan === before) return;
+  refuseUnknownPlan(config, plan);
+  await updatePlan(tx, shopId, plan);
+  await recordChange(tx, shopId, 'SHOP_PLAN_CHANGED', cause, plan === null ? {} : { plan });
+}
+
+function refuseUnknownPlan(config: Config, plan: string | null): void {
+  const known = plansOf(config)?.byName ?? new Map<string, Plan>();
+  if (plan === null || known.has(plan)) return;
+  throw new Refusal('PLAN_UNKNOWN', { plan, plans: [...known.keys()].join(', ') });
 }
 
 /** The name in the default language of the shop. */

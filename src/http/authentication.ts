@@ -60,6 +60,8 @@ export function createAuthentication(deps: {
   hostCallers: CallerDirectory;
   limiter: RateLimiter;
   isRefusedDemoToken: DemoTokenCheck;
+  /** Calls per hour that a plan allows the tokens of a shop together; undefined: any number, or there are no plans. */
+  planLimitOf?: (plan: string | null) => number | undefined;
   now: () => Date;
 }) {
   const { config, limiter, isRefusedDemoToken, now } = deps;
@@ -131,6 +133,15 @@ export function createAuthentication(deps: {
     return found.caller;
   };
 
+  /** Calls with the tokens of a shop, together, as far as its plan limits them; undefined: it does not. */
+  const countForPlan = (place: Place, caller: Caller): Promise<void> | undefined => {
+    const limit = place === OF_HOST || !caller.app ? undefined : deps.planLimitOf?.(caller.plan ?? null);
+    if (limit === undefined) return undefined;
+    return count(`plan/${String(place)}`).then(({ used, secondsLeft }) => {
+      if (used > limit) throw tooManyRequests(limit, secondsLeft, 'calls of the plan');
+    });
+  };
+
   /** The token to look up. A refused demo token counts as none and is not looked up. */
   const acceptedToken = (request: FastifyRequest, token: string | undefined) =>
     token !== undefined && isRefusedDemoToken(token, request) ? undefined : token;
@@ -180,11 +191,18 @@ export function createAuthentication(deps: {
         if (request.url.includes('%00')) throw new Refusal('ADDRESS_WITH_NUL');
         const accepted = acceptedToken(request, token);
         const caller = cachedCaller(request, reply, place, accepted);
-        if (caller) admit(request, caller, token);
-        else {
+        if (caller) {
+          admit(request, caller, token);
+          const counting = countForPlan(place, caller);
+          if (counting) {
+            counting.then(() => done(), done);
+            return;
+          }
+        } else {
           loadCaller(request, reply, place, accepted)
-            .then((loaded) => {
+            .then(async (loaded) => {
               admit(request, loaded, token);
+              await countForPlan(place, loaded);
               done();
             })
             .catch(done);

@@ -30,6 +30,8 @@ export interface Caller {
   publicCatalogue: boolean;
   /** The operator has closed the shop: all calls are refused. */
   isSuspended: boolean;
+  /** The plan of the shop; null or absent: the default one. */
+  plan?: string | null;
 }
 
 /** Why the token of this app is not valid for a call from this address; undefined: it is. */
@@ -182,9 +184,14 @@ async function selectShopCaller(
   shopId: string,
   tokenHash: Buffer,
 ): Promise<Caller | undefined> {
-  const row = await db.one<{ publicCatalogue: boolean; isSuspended: boolean; app: AppRow | null }>(sql`
+  const row = await db.one<{
+    publicCatalogue: boolean;
+    isSuspended: boolean;
+    plan: string | null;
+    app: AppRow | null;
+  }>(sql`
     select shop.public_catalogue as "publicCatalogue",
-      (shop.suspended_at is not null or shop.deletion_at is not null) as "isSuspended",
+      (shop.suspended_at is not null or shop.deletion_at is not null) as "isSuspended", shop.plan,
       case when app.app_id is not null then json_build_object(
       'appId', app.app_id, 'name', app.name, 'scopes', token.scopes, 'expiresAt', token.expires_at,
       'networks', token.networks) end as app

@@ -97,6 +97,7 @@ export const API_REFUSALS = {
     field: 'ownerId',
   },
   TOO_MANY_PEOPLE: { status: 409, message: 'At most {limit} people work in a shop' },
+  PLAN_UNKNOWN: { status: 400, message: 'There is no plan {plan}, the plans are: {plans}', field: 'plan' },
   TOO_MANY_EVENT_READERS: { status: 429, message: 'Too many readers wait for events, try again in 5 s' },
   TOO_MANY_WEBHOOK_TESTS: { status: 429, message: 'Too many webhooks are being tested, try again in 10 s' },
 } as const satisfies Readonly<Record<string, RefusalEntry>>;
@@ -143,6 +144,38 @@ export const SHARED_REFUSALS = {
     field: 'shopId',
   },
   SHOP_DELETION_BEGUN: { status: 409, message: 'The deletion of this shop has begun' },
+
+  // Limits of plans
+  PLAN_PRODUCTS_REACHED: {
+    status: 402,
+    message:
+      'The plan {plan} of this shop has room for {limit} products, ask the operator of this installation for a larger one',
+  },
+  PLAN_ORDERS_REACHED: {
+    status: 402,
+    message:
+      'The plan {plan} of this shop has room for {limit} orders a month, ask the operator of this installation for a larger one',
+  },
+  PLAN_MEDIA_REACHED: {
+    status: 402,
+    message:
+      'The plan {plan} of this shop has room for {limit} MB of images, delete some or ask the operator of this installation for a larger one',
+  },
+  PLAN_PEOPLE_REACHED: {
+    status: 402,
+    message:
+      'The plan {plan} of this shop has room for {limit} people, ask the operator of this installation for a larger one',
+  },
+  PLAN_LANGUAGES_REACHED: {
+    status: 402,
+    message:
+      'The plan {plan} of this shop has room for {limit} languages, ask the operator of this installation for a larger one',
+  },
+  PLAN_FEATURE_MISSING: {
+    status: 402,
+    message:
+      'The plan {plan} of this shop does not include {feature}, ask the operator of this installation for a larger one',
+  },
 
   // Redirects
   REDIRECT_SOURCE_INVALID: { status: 400, message: 'This is not an address of a shop', field: 'source' },

@@ -3100,6 +3100,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/host/shops/{shopId}/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set plan
+         * @description The limits of the plan count from now on, within seconds in all processes. What exists stays, also where the plan is smaller.
+         *
+         *     Scope: host_shops_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["setHostShopPlan"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/host/shops/{shopId}/suspend": {
         parameters: {
             query?: never;
@@ -3296,6 +3318,50 @@ export interface paths {
          *     Scope: host_shops_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
         get: operations["listHostEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/host/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List usage
+         * @description Per shop and day, in the order of ids: only days on which there was something. Go on with `next` as `after` until it is null.
+         *
+         *     Scope: host_usage_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/host/usage/csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export usage
+         * @description The same of all shops as one file: a line per shop, day and currency.
+         *
+         *     Scope: host_usage_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["exportUsage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -10578,6 +10644,11 @@ export interface components {
              */
             owner?: string;
             /**
+             * @description The name of a plan in the file of plans.
+             * @example small
+             */
+            plan?: string;
+            /**
              * @description Created closed; resume it later.
              * @example false
              */
@@ -10605,6 +10676,24 @@ export interface components {
              * @example 2026-11-15T08:30:00Z
              */
             signedInAt: string | null;
+        };
+        /** UsedLimit */
+        UsedLimit: {
+            /**
+             * @description The limit.
+             * @example products
+             */
+            name: string;
+            /**
+             * @description How much is used.
+             * @example 140
+             */
+            used: number;
+            /**
+             * @description How much there may be.
+             * @example 1000
+             */
+            limit: number;
         };
         /** HostedShopWithOwners */
         HostedShopWithOwners: {
@@ -10666,6 +10755,8 @@ export interface components {
             adminUrl: string;
             /** @description Who owns it. */
             owners: components["schemas"]["Owner"][];
+            /** @description The limits of its plan that are counted, and how much of them is used. */
+            limits: components["schemas"]["UsedLimit"][];
         };
         /** HostedShop */
         HostedShop: {
@@ -10743,6 +10834,14 @@ export interface components {
              * @example Tea House
              */
             name: string;
+        };
+        /** ShopPlan */
+        ShopPlan: {
+            /**
+             * @description The name of the plan; null: the default one.
+             * @example small
+             */
+            plan: string | null;
         };
         /** DomainRecord */
         DomainRecord: {
@@ -10855,6 +10954,84 @@ export interface components {
              * @example 17
              */
             next: number;
+        };
+        /** Turnover */
+        Turnover: {
+            /**
+             * @description ISO 4217.
+             * @example EUR
+             */
+            currency: string;
+            /**
+             * @description Orders in it.
+             * @example 12
+             */
+            orders: number;
+            /**
+             * @description With tax, as a decimal.
+             * @example 1204.90
+             */
+            gross: string;
+        };
+        /** UsageDay */
+        UsageDay: {
+            /**
+             * @description The shop.
+             * @example TeaHouse
+             */
+            shopId: string;
+            /**
+             * @description Its plan today; null: the default one.
+             * @example small
+             */
+            plan: string | null;
+            /**
+             * @description The day, in UTC.
+             * @example 2026-11-18
+             */
+            day: string;
+            /**
+             * @description Orders placed on that day and not rejected.
+             * @example 12
+             */
+            orders: number;
+            /** @description Per currency, as the sales of the shop count it. */
+            turnover: components["schemas"]["Turnover"][];
+            /**
+             * @description Calls of its API.
+             * @example 20310
+             */
+            requests: number;
+            /**
+             * @description Emails that were sent.
+             * @example 31
+             */
+            emails: number;
+            /**
+             * @description The size of its images; null: not measured.
+             * @example 73400320
+             */
+            mediaBytes: number | null;
+            /**
+             * @description Users of its admin; null: not measured.
+             * @example 3
+             */
+            people: number | null;
+            /**
+             * @description Products; null: not measured.
+             * @example 140
+             */
+            products: number | null;
+        };
+        /** UsageList */
+        UsageList: {
+            /** @description The days. */
+            items: components["schemas"]["UsageDay"][];
+            /**
+             * @description What to send as `after`; null: that was the last page.
+             * @example TeaHouse
+             */
+            next: string | null;
         };
     };
     responses: {
@@ -11001,6 +11178,16 @@ export interface components {
          * @example tea-house.example
          */
         domain: string;
+        /**
+         * @description The first day (UTC).
+         * @example 2026-11-01
+         */
+        from: string;
+        /**
+         * @description The last day; at most 31 days in all.
+         * @example 2026-11-30
+         */
+        to: string;
     };
     requestBodies: never;
     headers: never;
@@ -11262,10 +11449,12 @@ export type WebhookReplayRequest = components['schemas']['WebhookReplayRequest']
 export type WebhookTest = components['schemas']['WebhookTest'];
 export type NewHostedShop = components['schemas']['NewHostedShop'];
 export type Owner = components['schemas']['Owner'];
+export type UsedLimit = components['schemas']['UsedLimit'];
 export type HostedShopWithOwners = components['schemas']['HostedShopWithOwners'];
 export type HostedShop = components['schemas']['HostedShop'];
 export type HostedShopList = components['schemas']['HostedShopList'];
 export type ShopName = components['schemas']['ShopName'];
+export type ShopPlan = components['schemas']['ShopPlan'];
 export type DomainRecord = components['schemas']['DomainRecord'];
 export type HostedDomain = components['schemas']['HostedDomain'];
 export type HostedDomainList = components['schemas']['HostedDomainList'];
@@ -11274,6 +11463,9 @@ export type OwnerList = components['schemas']['OwnerList'];
 export type NewOwner = components['schemas']['NewOwner'];
 export type HostEvent = components['schemas']['HostEvent'];
 export type HostEventList = components['schemas']['HostEventList'];
+export type Turnover = components['schemas']['Turnover'];
+export type UsageDay = components['schemas']['UsageDay'];
+export type UsageList = components['schemas']['UsageList'];
 export type ResponseRefused = components['responses']['Refused'];
 export type ParameterShopId = components['parameters']['shopId'];
 export type ParameterLocale = components['parameters']['locale'];
@@ -11299,6 +11491,8 @@ export type ParameterCurrency = components['parameters']['currency'];
 export type ParameterProductId = components['parameters']['productId'];
 export type ParameterWebhookId = components['parameters']['webhookId'];
 export type ParameterDomain = components['parameters']['domain'];
+export type ParameterFrom = components['parameters']['from'];
+export type ParameterTo = components['parameters']['to'];
 export type $defs = Record<string, never>;
 export interface operations {
     getShop: {
@@ -33921,6 +34115,7 @@ export interface operations {
                  *         "slogan": "Fresh leaves"
                  *       },
                  *       "owner": "owner@tea-house.example",
+                 *       "plan": "small",
                  *       "isSuspended": false
                  *     }
                  */
@@ -34370,6 +34565,142 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /host/shops/DemoShop/name",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    setHostShopPlan: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-setHostShopPlan
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "plan": "small"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ShopPlan"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostedShopWithOwners"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /host/shops/DemoShop/plan",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: PUT /host/shops/DemoShop/plan",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_shops_write, Request: PUT /host/shops/DemoShop/plan",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /host/shops/NoSuchShop/plan",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /host/shops/DemoShop/plan",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /host/shops/DemoShop/plan",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -35686,6 +36017,178 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /host/log",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listUsage: {
+        parameters: {
+            query: {
+                /**
+                 * @description The first day (UTC).
+                 * @example 2026-11-01
+                 */
+                from: components["parameters"]["from"];
+                /**
+                 * @description The last day; at most 31 days in all.
+                 * @example 2026-11-30
+                 */
+                to: components["parameters"]["to"];
+                /**
+                 * @description Only shops after this id.
+                 * @example 0
+                 */
+                after?: string;
+                /**
+                 * @description The number of shops, at most 200.
+                 * @example 100
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageList"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: GET /host/usage",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_usage_read, Request: GET /host/usage",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /host/usage",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    exportUsage: {
+        parameters: {
+            query: {
+                /**
+                 * @description The first day (UTC).
+                 * @example 2026-11-01
+                 */
+                from: components["parameters"]["from"];
+                /**
+                 * @description The last day; at most 31 days in all.
+                 * @example 2026-11-30
+                 */
+                to: components["parameters"]["to"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: GET /host/usage/csv",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_usage_read, Request: GET /host/usage/csv",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /host/usage/csv",
                      *       "status": "Too Many Requests"
                      *     }
                      */

@@ -1,8 +1,10 @@
+import type { Config } from '../../config.ts';
 import type { Transaction } from '../../db/database.ts';
 import { invalid, notFound, Refusal } from '../../http/errors.ts';
 import type { Staff } from '../../host/staff.ts';
 import { isId } from '../../kernel/ids.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
+import { requireRoom } from '../../platform/plans/limits.ts';
 import { selectSettings } from '../../shops/settings/settings.ts';
 import { DEMO_OWNER } from './demo-owner.ts';
 import { invitationEmail } from './invitation-email.ts';
@@ -60,7 +62,7 @@ export async function removeMember(
 const ownersOf = (members: readonly Member[]) => members.filter(({ role }) => role === 'owner');
 
 /** The people of shops, for the host. */
-export const staff: Staff = {
+export const staffOf = (config: Config): Staff => ({
   owners: async (db, shopId) =>
     ownersOf(await findMembers(db, shopId)).map(({ userId, email, isPending, signedInAt }) => ({
       ownerId: userId,
@@ -75,6 +77,7 @@ export const staff: Staff = {
     if ((await findMembers(tx, shopId)).length >= MAX_MEMBERS) {
       throw new Refusal('TOO_MANY_PEOPLE', { limit: MAX_MEMBERS });
     }
+    await requireRoom({ db: tx, config }, shopId, 'people');
     const userId = await findOrCreateUser(tx, email);
     if (!(await insertPendingRole(tx, shopId, userId, 'owner'))) throw new Refusal('OWNER_EXISTS');
     // Not through the cache: the shop may be as new as the invitation.
@@ -91,4 +94,4 @@ export const staff: Staff = {
     if (isLast) throw new Refusal('LAST_OWNER');
     await removeMember(tx, shopId, owner);
   },
-};
+});

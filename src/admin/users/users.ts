@@ -4,6 +4,7 @@ import { conflict, HttpError, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { isEmailAddress } from '../../platform/email/address.ts';
+import { requireRoom } from '../../platform/plans/limits.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import { dayText } from '../components/format.ts';
@@ -125,6 +126,7 @@ async function invite(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
     if ((await findMembers(tx, visit.shopId)).length >= MAX_MEMBERS) {
       throw conflict(messages.full({ most: MAX_MEMBERS }));
     }
+    await requireRoom({ db: tx, config: visit.config }, visit.shopId, 'people');
     const userId = await findOrCreateUser(tx, email);
     const isNew = await insertPendingRole(tx, visit.shopId, userId, role);
     if (!isNew) throw conflict(messages.isMember({ email }));

@@ -30,6 +30,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   report_month_state: 'Reports are counted from the orders, in every installation by itself.',
   report_run: 'Reports are counted from the orders, in every installation by itself.',
   report_state: 'Reports are counted from the orders, in every installation by itself.',
+  shop_day: 'What a shop uses is counted by the installation that it is in, for the bills of its host.',
   shop_move: 'A shop is moved by the installation that was asked to; what came of it is in the shop.',
   shop_move_line: 'A shop is moved by the installation that was asked to; what came of it is in the shop.',
   shop_move_part: 'Files wait for a move by the installation that they were sent to.',

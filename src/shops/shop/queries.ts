@@ -21,6 +21,11 @@ export function updateDeletion(tx: Transaction, shopId: string, deletionAt: Date
     where shop_id = ${shopId}`);
 }
 
+/** null: the default plan. */
+export function updatePlan(tx: Transaction, shopId: string, plan: string | null) {
+  return tx.run(sql`update shop set plan = ${plan} where shop_id = ${shopId}`);
+}
+
 /** Opens the pages of a shop to the public, or closes them. The API stays as it is. */
 export function updateOpening(tx: Transaction, shopId: string, isOpen: boolean) {
   return tx.run(sql`
