@@ -151,6 +151,12 @@ export const Environment = {
       default: 2048,
       description: 'Megabytes that the images of one shop may take, all sizes together, 0 = any.',
     },
+    PLANS_FILE: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'File with the plans of shops and their limits (docs/operations/hosting.md). Absent: none.',
+    },
     LEGAL_NOTICE_DIR: {
       type: 'string',
       minLength: 1,

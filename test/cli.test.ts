@@ -52,6 +52,9 @@ describe('without a database', () => {
     'token create ID',
     'token list ID',
     'token revoke ID TOKEN',
+    'host token create',
+    'host token list',
+    'host token end TOKEN',
     'app create ID',
     'app install ID CLIENT_ID',
     'app list ID',
@@ -111,7 +114,18 @@ describe('without a database', () => {
   });
 
   test('a group shows its own commands', async () => {
-    for (const group of ['shop', 'user', 'token', 'app', 'products', 'orders', 'customer', 'demo', 'db']) {
+    for (const group of [
+      'shop',
+      'user',
+      'token',
+      'host',
+      'app',
+      'products',
+      'orders',
+      'customer',
+      'demo',
+      'db',
+    ]) {
       const { code, stdout } = await run(group, '--help');
       expect(code).toBe(0);
       const rows = stdout.split('\n').filter((line) => line.startsWith('  '));

@@ -201,7 +201,7 @@ async function tablesOf(db: Database): Promise<Table[]> {
       select from information_schema.columns
       where table_schema = 'public' and table_name = tablename and column_name = 'shop_id'
     ) as "isOfShop"
-    from pg_tables where schemaname = 'public' and tablename not in ('app_use', 'demo_access_end', 'rate_window') order by 1`);
+    from pg_tables where schemaname = 'public' and tablename not in ('app_use', 'demo_access_end', 'rate_window', 'shop_day') order by 1`);
   return rows;
 }
 
@@ -217,7 +217,8 @@ function print(table: string, shard: string, where: string): string {
 
 function rowHash(table: string): string {
   // A token is written when it is used, so here what it says counts.
-  if (table === 'token') return "hashtextextended((to_jsonb(entry) - 'last_used_at')::text, 0)";
+  if (table === 'token' || table === 'host_token')
+    return "hashtextextended((to_jsonb(entry) - 'last_used_at')::text, 0)";
   // A quarter of the time that texts take, but only PostgreSQL 18 can do it, and a cluster may be older.
   if (CITUS_URL === undefined) return 'hashtidextended(entry.ctid, hashxid(entry.xmin))';
   return "hashtextextended(entry.ctid::text || ' ' || entry.xmin::text, 0)";

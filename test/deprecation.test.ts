@@ -34,7 +34,7 @@ beforeAll(async () => {
   app.setErrorHandler(answerFailure);
   registerOpenapi(app);
   const shared = { config, callers, limiter, isRefusedDemoToken: () => false };
-  const authentication = createAuthentication({ ...shared, now: () => db.now });
+  const authentication = createAuthentication({ ...shared, hostCallers: callers, now: () => db.now });
   const api = operations(app, {
     ...shared,
     db,

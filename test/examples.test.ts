@@ -37,7 +37,9 @@ interface Call {
 }
 
 function callsOf(document: OpenApiDocument): Call[] {
-  return Object.entries(document.paths).flatMap(([path, item]) =>
+  // The demo shop has no token of the host: src/host/host-api.test.ts.
+  const paths = Object.entries(document.paths).filter(([path]) => !path.startsWith('/host/'));
+  return paths.flatMap(([path, item]) =>
     Object.entries(item).map(([method, { operationId, parameters = [], requestBody, responses }]) => {
       const [bodyType, media] = Object.entries(requestBody?.content ?? {}).at(-1) ?? [];
       return {

@@ -49,8 +49,8 @@ test('modules import only those above them in the drawing of CONTRIBUTING.md', (
 
 /** The module that writes a table; others ask it to. */
 const TABLES: Readonly<Record<string, string>> = {
-  http: 'demo_access_end, idempotent_answer, rate_window',
-  platform: 'cleanup, counter, event, job, mail_day',
+  http: 'demo_access_end, host_answer, idempotent_answer, rate_window',
+  platform: 'cleanup, counter, event, job, mail_day, shop_day',
   shops: `customer_group, legal_page, newsletter_campaign, payment_method, pending_domain, sandbox_email,
     settings_version, shipping_method, shop, shop_domain, tax_class, tax_rate`,
   apps: 'app, app_use, audit_entry, authorisation_code, script_tag, token, webhook, webhook_delivery',
@@ -67,6 +67,7 @@ const TABLES: Readonly<Record<string, string>> = {
   imports: 'import_record, shop_move, shop_move_line, shop_move_part',
   content: 'mailing, mailing_recipient, mailing_run, mailing_text, page, page_text, page_version',
   storefront: 'wish',
+  host: 'host_event, host_log, host_token',
   admin: `admin_link, admin_passkey, admin_recovery_code, admin_session, admin_user, saved_view, shop_user`,
 };
 
@@ -76,6 +77,7 @@ const FOREIGN_WRITES: Readonly<Record<string, string>> = {
   'shops product_type': 'a new shop has its default product type',
   'shops listing_rebuild': 'settings change what listings show',
   'http audit_entry': 'an entry is written together with the change that it names',
+  'http host_token': 'the last use of a token is saved with its number of calls',
   'http token': 'the last use of a token is saved with its number of calls',
   'people idempotent_answer': 'an erasure deletes the answers that name a person',
 };

@@ -62,10 +62,12 @@ test('a refusal without words for pages is thrown only where no page of the admi
     status === 401
       ? []
       : filesWith(`'${code}'`)
-          // The network edge, operations for apps, the stream of events, the receiver of payment providers.
+          // The network edge, operations for apps and of the host, the stream of events, the receiver of payment providers.
           .filter(
             (path) =>
-              !/^(?:http|apps|openapi|platform\/events)\/|^orders\/payments\/webhook-route/.test(path),
+              !/^(?:http|apps|host|openapi|platform\/events)\/|^orders\/payments\/webhook-route|^admin\/users\/staff/.test(
+                path,
+              ),
           )
           .map((path) => `${code} in ${path}`),
   );

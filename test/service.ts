@@ -129,9 +129,9 @@ function checkAnswers(app: FastifyInstance): void {
   }) as FastifyInstance['inject'];
 }
 
-/** The address of a path: those of the contract are short, `/manage/shops/...` is said in full. */
+/** The address of a path: those of the contract are short, `/manage/shops/...` and `/host/...` are said in full. */
 export function urlOf(path: string): string {
-  return path.startsWith('/manage/') ? path : `/rs/shops${path}`;
+  return path.startsWith('/manage/') || path.startsWith('/host/') ? path : `/rs/shops${path}`;
 }
 
 function requestOf(

@@ -16,6 +16,7 @@ import { exportPages } from './import/export.ts';
 import { importPages } from './import/import-page.ts';
 import { importFiles } from './import/import.ts';
 import { refusedRows } from './import/refused-rows.ts';
+import type { CreationDeps } from '../host/shops.ts';
 import { host } from './host/host.ts';
 import { dashboardPages } from './home/home.ts';
 import { ASSETS } from './layout/assets.ts';
@@ -76,7 +77,7 @@ declare module 'fastify' {
 /** Serves the pages of merchants below `/admin`, on the host of the service. */
 export async function adminRoutes(
   app: FastifyInstance,
-  deps: AdminDeps & SettingsDeps & { isMigrated: () => boolean },
+  deps: AdminDeps & SettingsDeps & { isMigrated: () => boolean; creation: CreationDeps },
 ): Promise<void> {
   const key = await installationKey(deps.config);
   const adminPages: AdminRoute[] = [];
@@ -107,7 +108,7 @@ export async function adminRoutes(
     forgotten(pages);
     confirm(pages);
     account(pages);
-    host(pages);
+    host(pages, deps.creation);
     dashboardPages(shopPages, deps.providers);
     openingPages(shopPages, deps.providers);
     sandboxPages(shopPages);

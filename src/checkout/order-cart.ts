@@ -1,5 +1,7 @@
 import { updateCachedStock } from '../pricing/cart-product-cache.ts';
+import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import { requireRoom } from '../platform/plans/limits.ts';
 import { PreconditionFailed } from '../http/errors.ts';
 import type { OrderRequest } from './placement.ts';
 import { isFresh } from '../shops/vat-numbers/register.ts';
@@ -22,7 +24,7 @@ export type PlaceOrder = (
 export function createPlaceOrder(
   service: Database,
   carts: CartStore,
-  { batch }: Pick<CartStoreOptions, 'batch'>,
+  { batch, config }: Pick<CartStoreOptions, 'batch'> & { config: Config },
 ): PlaceOrder {
   const placeUnlocked = batch
     ? createOrderBatcher(service)
@@ -66,6 +68,7 @@ export function createPlaceOrder(
   };
 
   return async (request, decide) => {
+    await requireRoom({ db: request.transaction ?? service, config }, request.shopId, 'ordersPerMonth');
     // Within a transaction no register can be asked; `prepare` of the operation has asked before.
     if (request.transaction) return place(request, decide, { isVatChecked: true });
     try {

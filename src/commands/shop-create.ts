@@ -2,25 +2,26 @@ import { isPrivate, type Config } from '../config.ts';
 import type { Transaction } from '../db/database.ts';
 import { settingsFormat } from '../composition/settings-format.ts';
 import { violatedConstraint } from '../db/failure.ts';
+import { causeOfCommand } from '../host/log.ts';
+import { createHostedShop } from '../host/shops.ts';
+import { Refusal } from '../http/errors.ts';
 import { readDemoAccess } from '../http/demo-access.ts';
 import { currencyDigits, isCurrency } from '../kernel/money.ts';
 import { isEmailAddress } from '../platform/email/address.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { isShopFolder } from '../platform/media/storage.ts';
 import { countryName, isCountry } from '../shops/countries/countries.ts';
-import { createShop } from '../shops/shop/create-shop.ts';
 import type { NewShop } from '../shops/shop/insert-shop.ts';
 import { draftLanguage } from '../shops/legal/draft.ts';
 import { legalDrafts } from '../shops/shop/legal-drafts.ts';
-import { changeSettings } from '../shops/settings/history.ts';
-import { shopSettings } from '../shops/settings/settings.ts';
+import { selectSettings } from '../shops/settings/settings.ts';
 import { domainPolicy } from '../shops/shop/domain-policy.ts';
-import { findSimilarShop, updateOpening, updateSuspension } from '../shops/shop/queries.ts';
+import { findSimilarShop } from '../shops/shop/queries.ts';
 import type { Readiness, StepKey } from '../shops/shop/readiness.ts';
 import { currencyOf, starterDeliveryPrice, localeOf } from '../shops/shop/starter-settings.ts';
 import { reducedVat, standardVat, VAT_YEAR } from '../shops/taxes/vat-rates.ts';
 import { isTerminal, openDialogue, type Dialogue } from './ask.ts';
-import { print, recordCommand, similarShop, withDatabase, type CommandCall } from './command.ts';
+import { print, similarShop, withDatabase, type CommandCall } from './command.ts';
 import { applyLegalFiles, readLegalFolder } from './legal-files.ts';
 import { CommandProblem } from './problem.ts';
 import { readinessDeps, readinessOfShop, stepLines } from './shop-open.ts';
@@ -114,21 +115,23 @@ export async function createFromAnswers(
   let opening: Awaited<ReturnType<typeof readinessOfShop>> | undefined;
   await withDatabase(config, async (db) => {
     const deps = await readinessDeps(db, config);
-    const policy = domainPolicy(config, await readDemoAccess(db, config));
+    const creation = {
+      config,
+      media: openMediaStorage(config),
+      format: settingsFormat,
+      policy: domainPolicy(config, await readDemoAccess(db, config)),
+      readiness: deps,
+    };
     await orExplained(shopId, () =>
-      db.transaction(async (tx) => {
-        await refuseSimilar(tx, shopId);
-        await createShop(tx, openMediaStorage(config), shop);
-        if (given.settings) {
-          await changeSettings(tx, shopId, given.settings, settingsFormat, 'kontor shop create', policy);
-        }
-        await applyLegalFiles(tx, await shopSettings(tx, shopId), given.texts);
-        if (isClosed) await updateSuspension(tx, shopId, tx.now);
-        // With everything given, nothing is left for the merchant to decide.
-        const { ready } = await readinessOfShop(tx, shopId, deps);
-        if (ready) await updateOpening(tx, shopId, true);
-        await recordCommand(tx, shopId, 'shop create');
-      }),
+      db.transaction((tx) =>
+        createHostedShop(tx, creation, shop, causeOfCommand('shop create'), {
+          settings: given.settings,
+          complete: async () => {
+            await applyLegalFiles(tx, (await selectSettings(tx, shopId))!, given.texts);
+          },
+          isSuspended: isClosed,
+        }),
+      ),
     );
     opening = await readinessOfShop(db, shopId, deps);
   });
@@ -301,6 +304,8 @@ async function orExplained<Result>(shopId: string, create: () => Promise<Result>
   try {
     return await create();
   } catch (error) {
+    const similar = error instanceof Refusal && error.code === 'SHOP_ID_SIMILAR' && error.values['shop'];
+    if (typeof similar === 'string') throw new CommandProblem(similarShop(shopId, similar), { cause: error });
     if (violatedConstraint(error) !== 'shop_pkey') throw error;
     throw new CommandProblem(`There is a shop ${shopId} already.`, { cause: error });
   }

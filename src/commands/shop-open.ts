@@ -1,11 +1,13 @@
 import type { Config } from '../config.ts';
 import type { Database, Queries } from '../db/database.ts';
 import { readDemoAccess } from '../http/demo-access.ts';
+import { causeOfCommand } from '../host/log.ts';
+import { restoreShop, resumeShop } from '../host/shops.ts';
 import { createProviders } from '../orders/payments/providers.ts';
 import { loadReadiness, STEP_REASONS } from '../orders/readiness.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
-import { updateOpening, updateSuspension } from '../shops/shop/queries.ts';
+import { updateOpening } from '../shops/shop/queries.ts';
 import type { Readiness, StepKey } from '../shops/shop/readiness.ts';
 import { print, recordCommand, withShop } from './command.ts';
 import { CommandProblem } from './problem.ts';
@@ -23,9 +25,11 @@ export async function openFromCommand(config: Config, shopId: string, isForced: 
         for (const line of missing) print(line);
         throw new CommandProblem(`Shop ${shopId} is not ready to open: the list says what is missing.`);
       }
-      await updateSuspension(tx, shopId, null);
+      const cause = causeOfCommand('shop open');
+      await restoreShop(tx, shopId, cause);
+      await resumeShop(tx, shopId, cause);
       if (mayOpen) await updateOpening(tx, shopId, true);
-      await recordCommand(tx, shopId, 'shop open');
+      if (!settings.isSuspended) await recordCommand(tx, shopId, 'shop open');
       return mayOpen
         ? [`Shop ${shopId} is open: everybody who can reach it can order.`]
         : [`Shop ${shopId} works again for its apps. It is not ready to open to visitors:`, ...missing];

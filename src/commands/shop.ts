@@ -1,18 +1,11 @@
 import type { Config } from '../config.ts';
 import { moveShop } from '../db/distribute.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
-import { deleteShop, findContents, findShops, updateSuspension } from '../shops/shop/queries.ts';
+import { causeOfCommand, recordHostEvent } from '../host/log.ts';
+import { suspendShop } from '../host/shops.ts';
+import { deleteShop, findContents, findShops } from '../shops/shop/queries.ts';
 import { requireConsent } from './ask.ts';
-import {
-  counted,
-  noSuchShop,
-  print,
-  printTable,
-  recordCommand,
-  withDatabase,
-  withShop,
-  type Runs,
-} from './command.ts';
+import { counted, noSuchShop, print, printTable, withDatabase, withShop, type Runs } from './command.ts';
 import { CommandProblem } from './problem.ts';
 
 /** Modules that few of them need are loaded on demand: a short command spends most of its time loading. */
@@ -37,10 +30,10 @@ export const runs = {
       }
       printTable(
         ['ID', 'NAME', 'STATE', 'CREATED'],
-        rows.map(({ shopId, name, isOpen, isSuspended, sandboxOf, createdAt }) => [
+        rows.map(({ shopId, name, isOpen, isSuspended, deletionAt, sandboxOf, createdAt }) => [
           shopId,
           name,
-          (isSuspended ? 'closed' : isOpen ? 'open' : 'not open yet') +
+          (deletionAt ? 'to be deleted' : isSuspended ? 'closed' : isOpen ? 'open' : 'not open yet') +
             (sandboxOf === null ? '' : `, sandbox of ${sandboxOf}`),
           createdAt.toISOString(),
         ]),
@@ -54,7 +47,12 @@ export const runs = {
         `This deletes the shop ${shopId} (${name}) for good, with ${counted(products, 'product')}, ${counted(orders, 'order')} and ${counted(customers, 'customer')}.`,
         shopId!,
       );
-      if (!(await db.transaction((tx) => deleteShop(tx, shopId!)))) throw noSuchShop(shopId!);
+      const isDeleted = await db.transaction(async (tx) => {
+        const deleted = await deleteShop(tx, shopId!);
+        if (deleted) await recordHostEvent(tx, shopId!, 'SHOP_DELETED', null);
+        return deleted;
+      });
+      if (!isDeleted) throw noSuchShop(shopId!);
       await removeImages(config, shopId!);
       print(`Shop ${shopId} deleted.`);
     }),
@@ -98,8 +96,7 @@ async function removeImages(config: Config, shopId: string): Promise<void> {
 function close(config: Config, shopId: string): Promise<void> {
   return withShop(config, shopId, async (db) => {
     await db.transaction(async (tx) => {
-      await updateSuspension(tx, shopId, tx.now);
-      await recordCommand(tx, shopId, 'shop close');
+      await suspendShop(tx, shopId, causeOfCommand('shop close'));
     });
     print(`Shop ${shopId} is closed. Open it with: npx kontor shop open ${shopId}`);
   });

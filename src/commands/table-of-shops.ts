@@ -1,4 +1,4 @@
-import { SCOPES } from '../http/scopes.ts';
+import { HOST_SCOPES, SCOPES } from '../http/scopes.ts';
 import type { Command } from './command.ts';
 
 /** Shops, and the access to them. */
@@ -41,7 +41,8 @@ export const shopCommands: readonly Command[] = [
     arguments: ['ID'],
     summary: 'Open a shop that is closed or not open yet.',
     details:
-      'A new shop opens when it is ready; what is missing is listed. A shop that was closed with shop close works again.',
+      'A new shop opens when it is ready; what is missing is listed. A shop that was closed with shop close works again,\n' +
+      'and one that the host has planned to delete stays.',
     example: 'shop open MyShop',
     options: {
       force: {
@@ -254,6 +255,31 @@ export const shopCommands: readonly Command[] = [
       'TOKEN is the token itself, or what token list shows of it. Running services refuse it within 5 seconds.',
     example: 'token revoke MyShop 3f9a61c04b7e',
     run: async (call) => (await import('./token.ts')).runs['token revoke'](call),
+  },
+  {
+    name: 'host token create',
+    summary: 'Create a token of the host and print it.',
+    details: `It opens the API at /host, for creating, closing and deleting shops, and nothing of a shop. The token is shown this\nonce, alone on stdout; the database keeps only its hash. The scopes are: ${HOST_SCOPES.join(', ')}`,
+    example: 'host token create --scopes all --name "order system"',
+    options: {
+      scopes: { type: 'string', value: 'all|A,B,C', required: true, summary: 'Its permissions.' },
+      name: { type: 'string', value: 'NAME', summary: 'Who uses it; the log names it (default: host).' },
+    },
+    run: async (call) => (await import('./host.ts')).runs['host token create'](call),
+  },
+  {
+    name: 'host token list',
+    summary: 'List the tokens of the host.',
+    example: 'host token list',
+    run: async (call) => (await import('./host.ts')).runs['host token list'](call),
+  },
+  {
+    name: 'host token end',
+    arguments: ['TOKEN'],
+    summary: 'End a token of the host.',
+    details: 'TOKEN is the token itself, or its id in the list. Running services refuse it within 5 seconds.',
+    example: 'host token end 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E',
+    run: async (call) => (await import('./host.ts')).runs['host token end'](call),
   },
   {
     name: 'app create',

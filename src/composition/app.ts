@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { adminRoutes } from '../admin/routes.ts';
+import { staffOf } from '../admin/users/staff.ts';
 import { createAppUseCounter } from '../apps/app-use.ts';
 import { appOperations } from '../apps/routes.ts';
 import { audit } from '../apps/audit-log/routes.ts';
@@ -38,11 +39,18 @@ import { segments } from '../people/customers/segments.ts';
 import { customerTags } from '../people/customers/tags.ts';
 import { customerOperations } from '../people/customers/routes.ts';
 import type { Database } from '../db/database.ts';
+import { hostDomains } from '../host/domains.ts';
+import { hostLog } from '../host/log.ts';
+import { hostMetrics } from '../host/metrics.ts';
+import { hostOwners } from '../host/owners.ts';
+import { hostShops, type HostDeps } from '../host/routes.ts';
+import { hostUsage } from '../host/usage.ts';
+import type { CreationDeps } from '../host/shops.ts';
 import { docsRoutes } from '../site/docs/routes.ts';
 import { documents } from '../orders/documents/routes.ts';
 import { API_HEADERS, COMMON_HEADERS, EXPOSED_HEADERS, finishAnswer } from '../http/answer-headers.ts';
 import { BODY_LIMIT, registerBodyParsers } from '../http/body.ts';
-import { createCallerDirectory, type Caller } from '../http/callers.ts';
+import { createCallerDirectory, selectHostCaller, type Caller } from '../http/callers.ts';
 import { compressAnswer, negotiateEncoding } from '../http/compression.ts';
 import { createDemoAccess } from '../http/demo-access.ts';
 import { demoTokenCheck } from '../http/demo-tokens.ts';
@@ -64,8 +72,10 @@ import { events } from '../platform/events/routes.ts';
 import { createEventWaiting } from '../platform/events/waiting.ts';
 import { newsletterOperations } from '../people/newsletters/routes.ts';
 import { registerOpenapi } from '../openapi/routes.ts';
+import { planNamed, plansOf } from '../platform/plans/plans.ts';
 import { registerHealth } from '../platform/health.ts';
 import { requestLog } from '../platform/log.ts';
+import { createShopCallCounter, type ShopCallCounter } from '../platform/plans/shop-days.ts';
 import { registerMetrics } from '../platform/metrics.ts';
 import type { Tracing } from '../platform/tracing.ts';
 import { managedShipments } from '../orders/manage-shipments.ts';
@@ -104,6 +114,7 @@ import { settingsFormat } from './settings-format.ts';
 import { scriptTagOperations } from '../apps/script-tags/routes.ts';
 import { searchOperations } from '../catalogue/search/routes.ts';
 import { shippingMethods } from '../shops/shipping-methods/routes.ts';
+import { domainPolicy } from '../shops/shop/domain-policy.ts';
 import { createShopHosts } from '../shops/shop/hosts.ts';
 import { findSettings } from '../shops/settings/settings.ts';
 import { shop } from '../shops/shop/routes.ts';
@@ -121,6 +132,13 @@ import { managedWebhooks } from '../apps/webhooks/manage-routes.ts';
 import { receiverPolicy } from '../apps/webhooks/receiver-address.ts';
 import { createSender } from '../apps/webhooks/sending.ts';
 import { webhookOperations } from '../apps/webhooks/routes.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The calls of shops that are not written yet. */
+    shopCalls: ShopCallCounter;
+  }
+}
 
 export interface AppDeps {
   config: Config;
@@ -148,6 +166,8 @@ export async function buildApp({
   tracing,
   providers,
 }: AppDeps): Promise<FastifyInstance> {
+  // A wrong file ends the start.
+  plansOf(config);
   const logRequest = requestLog(log);
   const hosts = createShopHosts({ db, config, log, isMigrated, port: () => portOf(app) });
   const demoAccess = createDemoAccess({ db, config, log, isMigrated });
@@ -195,6 +215,10 @@ export async function buildApp({
   const appUse = createAppUseCounter(db, (error) =>
     log.warn({ err: error }, 'calls of apps are not counted'),
   );
+  const shopCalls = createShopCallCounter(db, (error) =>
+    log.warn({ err: error }, 'calls of shops are not counted'),
+  );
+  app.decorate('shopCalls', shopCalls);
   const missed = createMissedAddresses(db, (error) =>
     log.warn({ err: error }, 'missed addresses are not counted'),
   );
@@ -204,6 +228,8 @@ export async function buildApp({
   const authentication = createAuthentication({
     config,
     callers,
+    hostCallers: createCallerDirectory(db, selectHostCaller),
+    planLimitOf: (plan) => planNamed(config, plan)?.requestsPerHour,
     limiter,
     isRefusedDemoToken,
     now: () => db.now,
@@ -256,13 +282,16 @@ export async function buildApp({
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(request, reply, reply.elapsedTime);
     const caller = request.caller as Caller | undefined;
-    if (caller?.app) {
-      appUse.count((request.params as { shopId: string }).shopId, caller.app.appId, reply.statusCode);
+    if (caller && isApi(request.url) && !isHostApi(request.url)) {
+      const { shopId } = request.params as { shopId: string };
+      shopCalls.count(shopId);
+      if (caller.app) appUse.count(shopId, caller.app.appId, reply.statusCode);
     }
     done();
   });
 
   registerMetrics(app, { config, db });
+  hostMetrics(app.metrics, db, log);
   registerHealth(app, db, isMigrated);
   registerOpenapi(app);
 
@@ -276,7 +305,7 @@ export async function buildApp({
     isOff: async (shopId) => Boolean((await findSettings(db, shopId))?.sandbox),
   });
   const cartStore = createCartStore(db, cartStoreOptions, vatRegister);
-  const placeOrder = createPlaceOrder(db, cartStore, cartStoreOptions);
+  const placeOrder = createPlaceOrder(db, cartStore, { ...cartStoreOptions, config });
   const eventWaiting = createEventWaiting(db, log);
   let key: Promise<Buffer> | undefined;
   const loadKey = () => (key ??= installationKey(config));
@@ -357,6 +386,19 @@ export async function buildApp({
   const webhookDeps = { policy, loadKey };
   webhookOperations(api, webhookDeps);
   managedWebhooks(api, webhookDeps);
+  const creation: CreationDeps = {
+    config,
+    media,
+    format: settingsFormat,
+    policy: domainPolicy(config, demoAccess),
+    readiness: { providers: payments.providers, loadKey },
+  };
+  const hostDeps: HostDeps = { ...creation, hosts, staff: staffOf(config), loadKey };
+  hostShops(api, hostDeps);
+  hostDomains(api, hostDeps);
+  hostOwners(api, hostDeps);
+  hostLog(api);
+  hostUsage(api);
   api.finish();
   await docsRoutes(app, { config, demoAccess });
   mediaRoutes(app, { media });
@@ -389,6 +431,7 @@ export async function buildApp({
     emailKinds: EMAIL_KINDS,
     providers: payments.providers,
     media,
+    creation,
   });
 
   // Waiting readers would keep the service from ending.
@@ -401,6 +444,7 @@ export async function buildApp({
     limiter.close();
     await limiter.flush();
     await appUse.close();
+    await shopCalls.close();
     await missed.close();
   });
   return app;
@@ -411,9 +455,13 @@ function portOf({ server }: FastifyInstance): number | undefined {
   return typeof address === 'object' ? address?.port : undefined;
 }
 
-/** The contract's paths, and those beside it for the shop's own back office. */
+/** The contract's paths, those beside it for the shop's own back office, and those of the host. */
 function isApi(url: string): boolean {
-  return url.startsWith('/rs/') || url.startsWith('/manage/');
+  return url.startsWith('/rs/') || url.startsWith('/manage/') || isHostApi(url);
+}
+
+function isHostApi(url: string): boolean {
+  return url.startsWith('/host/');
 }
 
 function setHeaders(request: FastifyRequest, reply: FastifyReply): void {

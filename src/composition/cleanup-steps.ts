@@ -12,11 +12,13 @@ import { mailingCleanup } from '../content/mailings/queries.ts';
 import { cartDays } from '../carts/cart-days.ts';
 import { cartCleanup } from '../carts/queries.ts';
 import type { Config } from '../config.ts';
-import { answerCleanup } from '../http/idempotency.ts';
+import { shopDeletion } from '../host/delete-shops.ts';
+import { answerCleanup, hostAnswerCleanup } from '../http/idempotency.ts';
 import { windowCleanup } from '../http/rate-limit.ts';
 import { emailCountCleanup } from '../platform/email/daily-limit.ts';
 import { eventCleanup } from '../platform/events/queries.ts';
 import { moveCleanup } from '../imports/moves/queries.ts';
+import { shopDayCleanup, shopDays } from '../platform/plans/shop-days.ts';
 import { failedJobCleanup } from '../platform/jobs/queries.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { mediaCleanup } from '../platform/media/sweep.ts';
@@ -39,6 +41,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     ...(config.CART_ABANDONED_AFTER > 0 ? [abandonedCarts(config.CART_ABANDONED_AFTER)] : []),
     cartDays,
     answerCleanup,
+    hostAnswerCleanup,
     windowCleanup,
     cartCleanup,
     auditCleanup,
@@ -52,6 +55,8 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     adminLinkCleanup,
     wishlistCleanup,
     emailCountCleanup,
+    shopDays,
+    shopDayCleanup,
     failedJobCleanup,
     importCleanup,
     moveCleanup,
@@ -61,5 +66,6 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     deliveryCleanup(config.EVENT_DAYS),
     eventCleanup(config.EVENT_DAYS),
     mediaCleanup(openMediaStorage(config), { config, log }),
+    shopDeletion(openMediaStorage(config), log),
   ];
 }

@@ -30,6 +30,7 @@ beforeAll(async () => {
   const authentication = createAuthentication({
     config,
     callers,
+    hostCallers: callers,
     limiter,
     isRefusedDemoToken,
     now: () => db.now,

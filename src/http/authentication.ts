@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import {
+  HOST,
   requireScopes,
   tokenProblem,
   type Caller,
@@ -11,7 +12,15 @@ import { CART_TOKEN_HEADER, wrongCartToken } from './cart-token.ts';
 import type { DemoTokenCheck } from './demo-tokens.ts';
 import { Refusal, tooManyRequests, unauthorised } from './errors.ts';
 import { addressCaller, type Allowance, type RateLimiter } from './rate-limit.ts';
-import { ANONYMOUS_SCOPES, needsCartToken, needsToken, scopesOf, type Access } from './scopes.ts';
+import {
+  isOfHost,
+  ANONYMOUS_SCOPES,
+  needsCartToken,
+  needsToken,
+  scopesOf,
+  type Access,
+  type Scope,
+} from './scopes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,6 +31,11 @@ declare module 'fastify' {
 
 const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]{1,256}) *$/i;
+/** Where a token counts: in a shop, which is named by its id, or at the host. */
+type Place = string | typeof OF_HOST;
+const OF_HOST = Symbol('host');
+
+const HOST_PATH = /^\/host(?:[/?#]|$)/;
 const SHOP_PATH = /^\/(?:rs|manage)\/shops\/([^/?#]+)/;
 
 /** Response formats of a route; absent and wildcard Accept headers accept all. An event stream can be JSON as well. */
@@ -43,11 +57,17 @@ const PRODUCED: Record<Produces, readonly string[]> = {
 export function createAuthentication(deps: {
   config: Config;
   callers: CallerDirectory;
+  hostCallers: CallerDirectory;
   limiter: RateLimiter;
   isRefusedDemoToken: DemoTokenCheck;
+  /** Calls per hour that a plan allows the tokens of a shop together; undefined: any number, or there are no plans. */
+  planLimitOf?: (plan: string | null) => number | undefined;
   now: () => Date;
 }) {
-  const { config, callers, limiter, isRefusedDemoToken, now } = deps;
+  const { config, limiter, isRefusedDemoToken, now } = deps;
+
+  const directoryOf = (place: Place) =>
+    place === OF_HOST ? { callers: deps.hostCallers, key: HOST } : { callers: deps.callers, key: place };
 
   const limitOf = (caller: Caller | undefined) =>
     caller?.app ? config.RATE_LIMIT : config.RATE_LIMIT_ANONYMOUS;
@@ -68,14 +88,15 @@ export function createAuthentication(deps: {
    * because the token has its own limit. For an address over its limit, only tokens that this process has found before
    * are looked up.
    */
-  const readCaller = async (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
+  const readCaller = async (request: FastifyRequest, reply: FastifyReply, place: Place, token?: string) => {
+    const { callers, key } = directoryOf(place);
     const address = addressCaller(request.ip);
     const limit = config.RATE_LIMIT_ANONYMOUS;
     const allowance = await count(address);
-    if (limit > 0 && allowance.used > limit && !(token !== undefined && callers.wasFound(shopId, token))) {
+    if (limit > 0 && allowance.used > limit && !(token !== undefined && callers.wasFound(key, token))) {
       showAllowance(reply, limit, allowance);
     }
-    const { caller } = await callers.load(shopId, token);
+    const { caller } = await callers.load(key, token);
     if (caller?.app) {
       limiter.uncount(address);
       showAllowance(reply, config.RATE_LIMIT, await count(caller.app.rateKey));
@@ -86,10 +107,11 @@ export function createAuthentication(deps: {
   };
 
   /** Waits for the database, because the caller, its count or both are not in memory. */
-  const loadCaller = async (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
-    const found = callers.cached(shopId, token);
+  const loadCaller = async (request: FastifyRequest, reply: FastifyReply, place: Place, token?: string) => {
+    const { callers, key } = directoryOf(place);
+    const found = callers.cached(key, token);
     if (!found) {
-      const caller = await readCaller(request, reply, shopId, token);
+      const caller = await readCaller(request, reply, place, token);
       if (!caller) throw new Refusal('SHOP_NOT_FOUND');
       return caller;
     }
@@ -100,8 +122,9 @@ export function createAuthentication(deps: {
   };
 
   /** undefined: the caller or its count must be loaded first. */
-  const cachedCaller = (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
-    const found = callers.cached(shopId, token);
+  const cachedCaller = (request: FastifyRequest, reply: FastifyReply, place: Place, token?: string) => {
+    const { callers, key } = directoryOf(place);
+    const found = callers.cached(key, token);
     if (!found) return undefined;
     const allowance = limiter.count(rateKey(found.caller, request));
     if (!allowance) return undefined;
@@ -110,14 +133,23 @@ export function createAuthentication(deps: {
     return found.caller;
   };
 
+  /** Calls with the tokens of a shop, together, as far as its plan limits them; undefined: it does not. */
+  const countForPlan = (place: Place, caller: Caller): Promise<void> | undefined => {
+    const limit = place === OF_HOST || !caller.app ? undefined : deps.planLimitOf?.(caller.plan ?? null);
+    if (limit === undefined) return undefined;
+    return count(`plan/${String(place)}`).then(({ used, secondsLeft }) => {
+      if (used > limit) throw tooManyRequests(limit, secondsLeft, 'calls of the plan');
+    });
+  };
+
   /** The token to look up. A refused demo token counts as none and is not looked up. */
   const acceptedToken = (request: FastifyRequest, token: string | undefined) =>
     token !== undefined && isRefusedDemoToken(token, request) ? undefined : token;
 
   /** Fastify's onRequest hook for a route. */
-  const hookFor = (access: Access, produces: Produces) => {
+  const hookFor = (access: Access, produces: Produces, isHost = isOfHost(access)) => {
     const scopes = scopesOf(access);
-    const isAnonymous = scopes.length > 0 && scopes.every((scope) => ANONYMOUS_SCOPES.has(scope));
+    const isAnonymous = scopes.length > 0 && scopes.every((scope) => ANONYMOUS_SCOPES.has(scope as Scope));
     const needsCart = needsCartToken(access);
 
     const checkScopes = (
@@ -132,7 +164,11 @@ export function createAuthentication(deps: {
         return;
       }
       if (request.headers.authorization !== undefined) {
-        throw unauthorised(token === undefined ? 'TOKEN_MALFORMED' : (problem ?? 'TOKEN_UNKNOWN'));
+        throw unauthorised(
+          token === undefined
+            ? 'TOKEN_MALFORMED'
+            : (problem ?? (isHost ? 'HOST_TOKEN_UNKNOWN' : 'TOKEN_UNKNOWN')),
+        );
       }
       if (!(caller.publicCatalogue && isAnonymous)) throw unauthorised('TOKEN_NEEDED');
     };
@@ -148,18 +184,25 @@ export function createAuthentication(deps: {
     };
 
     return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
-      const { shopId } = request.params as { shopId: string };
+      const place: Place = isHost ? OF_HOST : (request.params as { shopId: string }).shopId;
       const token = bearerOf(request);
       try {
-        if (!SHOP_ID.test(shopId)) throw new Refusal('SHOP_NOT_FOUND');
+        if (place !== OF_HOST && !SHOP_ID.test(place)) throw new Refusal('SHOP_NOT_FOUND');
         if (request.url.includes('%00')) throw new Refusal('ADDRESS_WITH_NUL');
         const accepted = acceptedToken(request, token);
-        const caller = cachedCaller(request, reply, shopId, accepted);
-        if (caller) admit(request, caller, token);
-        else {
-          loadCaller(request, reply, shopId, accepted)
-            .then((loaded) => {
+        const caller = cachedCaller(request, reply, place, accepted);
+        if (caller) {
+          admit(request, caller, token);
+          const counting = countForPlan(place, caller);
+          if (counting) {
+            counting.then(() => done(), done);
+            return;
+          }
+        } else {
+          loadCaller(request, reply, place, accepted)
+            .then(async (loaded) => {
               admit(request, loaded, token);
+              await countForPlan(place, loaded);
               done();
             })
             .catch(done);
@@ -175,6 +218,10 @@ export function createAuthentication(deps: {
 
   /** Answers a path below /rs or /manage that has no route with 404; it still counts as a call. */
   const rejectUnknownRoute = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (HOST_PATH.test(request.url)) {
+      await loadCaller(request, reply, OF_HOST, acceptedToken(request, bearerOf(request)));
+      throw new Refusal('PATH_NOT_FOUND');
+    }
     const shopId = SHOP_PATH.exec(request.url)?.[1];
     if (shopId !== undefined && SHOP_ID.test(shopId)) {
       await loadCaller(request, reply, shopId, acceptedToken(request, bearerOf(request)));
@@ -185,6 +232,7 @@ export function createAuthentication(deps: {
   /** The caller as it is now, for a long response; undefined: its token is no longer valid. */
   const currentCaller = async (request: FastifyRequest): Promise<Caller | undefined> => {
     const { shopId } = request.params as { shopId: string };
+    const { callers } = deps;
     const token = acceptedToken(request, bearerOf(request));
     const { caller } = callers.cached(shopId, token) ?? (await callers.load(shopId, token));
     const isValid = caller?.app && tokenProblem(caller.app, request.ip, now()) === undefined;

@@ -4,8 +4,8 @@ import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { secretHash } from '../kernel/ids.ts';
 import { missingScope } from './errors.ts';
-import { tokenCaller } from './rate-limit.ts';
-import type { Scope } from './scopes.ts';
+import { hostTokenCaller, tokenCaller } from './rate-limit.ts';
+import type { HostScope, Scope } from './scopes.ts';
 
 /** An app with its token, or a user who is signed in to the admin: both may do what their scopes name. */
 export interface CallingApp {
@@ -30,6 +30,8 @@ export interface Caller {
   publicCatalogue: boolean;
   /** The operator has closed the shop: all calls are refused. */
   isSuspended: boolean;
+  /** The plan of the shop; null or absent: the default one. */
+  plan?: string | null;
 }
 
 /** Why the token of this app is not valid for a call from this address; undefined: it is. */
@@ -51,7 +53,7 @@ export function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.app?.scopes.has(scope) ?? false;
 }
 
-export function requireScopes(app: CallingApp, scopes: readonly Scope[]): void {
+export function requireScopes(app: CallingApp, scopes: readonly (Scope | HostScope)[]): void {
   for (const scope of scopes) if (!app.scopes.has(scope)) throw missingScope(scope);
 }
 
@@ -79,7 +81,7 @@ interface CacheEntry extends FoundCaller {
  * Loads callers and caches them for a few seconds, so a busy token costs no statement per call. Tokens and shops that
  * do not exist are cached briefly in a separate cache, so guesses can't displace existing ones.
  */
-export function createCallerDirectory(db: Database) {
+export function createCallerDirectory(db: Database, select: SelectCaller = selectShopCaller) {
   const known = new LRUCache<string, CacheEntry>({ max: db.caches.scaleEntries(MAX_CALLERS) });
   const unknown = new LRUCache<string, CacheEntry>({ max: db.caches.scaleEntries(MAX_UNKNOWN) });
   let invalidations = 0;
@@ -97,13 +99,7 @@ export function createCallerDirectory(db: Database) {
   const load = async (shopId: string, token: string | undefined): Promise<FoundCaller> => {
     const tokenHash = token === undefined ? NO_TOKEN : secretHash(token);
     const before = invalidations;
-    const row = await selectCaller(db, shopId, tokenHash);
-    const app = row?.app ? toApp(shopId, row.app, tokenHash.toString('hex')) : undefined;
-    const caller: Caller | undefined = row && {
-      app,
-      publicCatalogue: row.publicCatalogue,
-      isSuspended: row.isSuspended,
-    };
+    const caller = await select(db, shopId, tokenHash);
     // A row that was read before an invalidation may be out of date.
     if (before === invalidations) store(shopId, token, caller);
     return { caller };
@@ -180,13 +176,50 @@ interface AppRow {
   networks: string[] | null;
 }
 
-function selectCaller(db: Database, shopId: string, tokenHash: Buffer) {
-  return db.one<{ publicCatalogue: boolean; isSuspended: boolean; app: AppRow | null }>(sql`
-    select shop.public_catalogue as "publicCatalogue", shop.suspended_at is not null as "isSuspended", case when app.app_id is not null then json_build_object(
+/** undefined: there is no such shop. */
+type SelectCaller = (db: Database, shopId: string, tokenHash: Buffer) => Promise<Caller | undefined>;
+
+async function selectShopCaller(
+  db: Database,
+  shopId: string,
+  tokenHash: Buffer,
+): Promise<Caller | undefined> {
+  const row = await db.one<{
+    publicCatalogue: boolean;
+    isSuspended: boolean;
+    plan: string | null;
+    app: AppRow | null;
+  }>(sql`
+    select shop.public_catalogue as "publicCatalogue",
+      (shop.suspended_at is not null or shop.deletion_at is not null) as "isSuspended", shop.plan,
+      case when app.app_id is not null then json_build_object(
       'appId', app.app_id, 'name', app.name, 'scopes', token.scopes, 'expiresAt', token.expires_at,
       'networks', token.networks) end as app
     from shop
     left join token on token.shop_id = ${shopId} and token.token_hash = ${tokenHash}
     left join app on app.shop_id = ${shopId} and app.app_id = token.app_id
     where shop.shop_id = ${shopId}`);
+  if (!row) return undefined;
+  const { app, ...shop } = row;
+  return { ...shop, app: app ? toApp(shopId, app, tokenHash.toString('hex')) : undefined };
 }
+
+/** The key under which a directory of the host finds its callers. */
+export const HOST = 'host';
+
+/** A caller of the host: it belongs to no shop. */
+export const selectHostCaller: SelectCaller = async (db, _host, tokenHash) => {
+  const row = await db.one<{ tokenId: string; name: string; scopes: string[] }>(sql`
+    select upper(token_id::text) as "tokenId", name, scopes from host_token where token_hash = ${tokenHash}`);
+  const hash = tokenHash.toString('hex');
+  const app: CallingApp | undefined = row && {
+    appId: row.tokenId,
+    name: row.name,
+    tokenHash: hash,
+    scopes: new Set(row.scopes),
+    rateKey: hostTokenCaller(hash),
+    expiresAt: null,
+    networks: null,
+  };
+  return { app, publicCatalogue: false, isSuspended: false };
+};

@@ -26,7 +26,8 @@ export interface AnswerSeal {
 }
 
 export interface KeyedRequest {
-  shopId: string;
+  /** undefined: a request of the host. */
+  shopId: string | undefined;
   caller: string;
   key: string;
   method: string;
@@ -74,24 +75,44 @@ function sha256(text: string): Buffer {
 
 /** 1 when the key is ours: it is new, or older than a day. */
 function claimKey(tx: Transaction, { shopId, key }: KeyedRequest, caller: Buffer, requestHash: Buffer) {
+  const expired = new Date(tx.serviceNow.getTime() - STORED_FOR);
+  if (shopId === undefined) {
+    return tx.run(sql`
+      insert into host_answer (caller, key, request_hash, created_at)
+      values (${caller}, ${key}, ${requestHash}, ${tx.serviceNow})
+      on conflict (caller, key) do update
+      set request_hash = excluded.request_hash, created_at = excluded.created_at
+      where host_answer.created_at < ${expired}`);
+  }
   return tx.run(sql`
     insert into idempotent_answer (shop_id, caller, key, request_hash, created_at)
     values (${shopId}, ${caller}, ${key}, ${requestHash}, ${tx.serviceNow})
     on conflict (shop_id, caller, key) do update
     set request_hash = excluded.request_hash, created_at = excluded.created_at
-    where idempotent_answer.created_at < ${new Date(tx.serviceNow.getTime() - STORED_FOR)}`);
+    where idempotent_answer.created_at < ${expired}`);
 }
 
+type StoredAnswer = Answer & { request_hash: Buffer };
+
 function selectAnswer(tx: Transaction, { shopId, key }: KeyedRequest, caller: Buffer) {
-  return tx.one<Answer & { request_hash: Buffer }>(sql`
+  if (shopId === undefined) {
+    return tx.one<StoredAnswer>(sql`
+      select request_hash, status, headers, body from host_answer where caller = ${caller} and key = ${key}`);
+  }
+  return tx.one<StoredAnswer>(sql`
     select request_hash, status, headers, body from idempotent_answer
     where shop_id = ${shopId} and caller = ${caller} and key = ${key}`);
 }
 
 function updateAnswer(tx: Transaction, { shopId, key }: KeyedRequest, caller: Buffer, answer: Answer) {
+  const { status, headers, body } = answer;
+  if (shopId === undefined) {
+    return tx.run(sql`
+      update host_answer set status = ${status}, headers = ${headers}, body = ${body}
+      where caller = ${caller} and key = ${key}`);
+  }
   return tx.run(sql`
-    update idempotent_answer
-    set status = ${answer.status}, headers = ${answer.headers}, body = ${answer.body}
+    update idempotent_answer set status = ${status}, headers = ${headers}, body = ${body}
     where shop_id = ${shopId} and caller = ${caller} and key = ${key}`);
 }
 
@@ -110,5 +131,16 @@ export const answerCleanup = {
       where answer.shop_id = old.shop_id and answer.caller = old.caller and answer.key = old.key
         and answer.created_at < ${oldest}`);
     return old.length;
+  },
+};
+
+/** The same for the requests of the host. */
+export const hostAnswerCleanup = {
+  name: 'answers to the host',
+  run: (db: Database, limit: number): Promise<number> => {
+    const oldest = new Date(db.now.getTime() - STORED_FOR);
+    return db.run(sql`
+      delete from host_answer where created_at < ${oldest} and (caller, key) in (
+        select caller, key from host_answer where created_at < ${oldest} order by created_at limit ${limit})`);
   },
 };

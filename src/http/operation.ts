@@ -65,10 +65,10 @@ export interface Operation<
   Result extends TSchema = TSchema,
 > extends OperationMetadata {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below /rs/shops/:shopId, or below /manage/shops/:shopId. */
+  /** Below /rs/shops/:shopId, below /manage/shops/:shopId, or below /host, where a shop is named by the path itself. */
   path: string;
-  /** Operations beyond the contract that clients know have a separate place. */
-  under?: 'rs' | 'manage';
+  /** Operations beyond the contract that clients know have a separate place; those of the host have their own tokens. */
+  under?: 'rs' | 'manage' | 'host';
   params?: Params;
   query?: Query;
   body?: Body;
@@ -79,6 +79,7 @@ export interface Operation<
 
 /** The request as a handler sees it. */
 export interface Call<Params, Query, Body> {
+  /** '' for an operation of the host that names no shop in its path. */
   shopId: string;
   params: Params;
   query: Query;
@@ -145,7 +146,7 @@ export function operation<
   return declared;
 }
 
-/** The path as routes and the audit log name it: `/manage/shops/:shopId/orders/:orderId`. */
+/** The path as routes and the audit log name it: `/manage/shops/:shopId/orders/:orderId`, `/host/shops`. */
 export function routeOf({ under = 'rs', path }: Pick<Operation, 'under' | 'path'>): string {
-  return `/${under}/shops/:shopId${path}`;
+  return under === 'host' ? `/host${path}` : `/${under}/shops/:shopId${path}`;
 }

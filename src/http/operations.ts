@@ -46,7 +46,7 @@ import {
 import { addressCaller, limitFailures, type RateLimiter } from './rate-limit.ts';
 import { RawJson } from './raw-json.ts';
 import { ErrorBody, Id } from './schemas.ts';
-import { needsCartToken, needsToken, scopesOf, type Access } from './scopes.ts';
+import { isOfHost, needsCartToken, needsToken, scopesOf, type Access } from './scopes.ts';
 import { unknownParameterHook } from './unknown-parameters.ts';
 import { registerUploadParser, withUpload } from './upload.ts';
 import { check, compileBody, compileParameters } from './validation.ts';
@@ -81,6 +81,8 @@ const METHODS = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** A request of an operation. It came over the network, or from a page of the admin. */
 interface Incoming extends Call<never, never, never> {
+  /** An operation of the host. */
+  isOfHost: boolean;
   method: string;
   /** The address of the operation with its parameters. */
   url: string;
@@ -146,13 +148,18 @@ export function operations(app: FastifyInstance, deps: Deps) {
     await checkCart({ shopId, params: { cartId }, cartToken: cartTokenOf(request) });
   };
 
-  const queriesOf = ({ shopId, joined }: Incoming) => joined?.tx ?? db.ofShop(shopId);
+  /** The host has no share of the connections: it acts on many shops, and is no busy one. */
+  const databaseOf = ({ shopId, isOfHost }: Incoming) => (isOfHost ? db : db.ofShop(shopId));
+
+  const queriesOf = (incoming: Incoming) => incoming.joined?.tx ?? databaseOf(incoming);
 
   /** Runs `work` in the transaction that the request belongs to, or in its own. */
-  const inTransaction = <Result>(
-    { shopId, joined, caller }: Incoming,
-    work: (tx: Transaction) => Promise<Result>,
-  ) => (joined ? work(joined.tx) : db.ofShop(shopId).transaction(work, { appId: caller.app?.appId }));
+  const inTransaction = <Result>(incoming: Incoming, work: (tx: Transaction) => Promise<Result>) => {
+    const { joined, caller, isOfHost } = incoming;
+    if (joined) return work(joined.tx);
+    // A token of the host is no app of the shop.
+    return databaseOf(incoming).transaction(work, { appId: isOfHost ? undefined : caller.app?.appId });
+  };
 
   /** Runs `work`, which has one effect per Idempotency-Key. */
   const doOnce = (
@@ -164,12 +171,14 @@ export function operations(app: FastifyInstance, deps: Deps) {
 
   /** A request over the network. */
   const incomingFrom = (request: FastifyRequest, reply: FastifyReply, operation: Operation): Incoming => {
-    const { shopId } = request.params as { shopId: string };
+    const isOfHost = operation.under === 'host';
+    const { shopId = '' } = request.params as { shopId?: string };
     const origin = originOf(request, publicUrl);
-    const { link, headers, header } = answering(shopId, origin);
+    const { link, headers, header } = answering(isOfHost ? `${origin}/host` : shopUrl(origin, shopId));
     // Every request makes one. Without a spread the literal has its shape from the start, which is cheaper.
     return {
       shopId,
+      isOfHost,
       origin,
       link,
       headers,
@@ -209,9 +218,10 @@ export function operations(app: FastifyInstance, deps: Deps) {
     { idempotencyKey, cartToken }: InternalRequest<unknown, unknown, unknown>,
   ): Incoming => {
     const caller = { app: user, publicCatalogue: false, isSuspended: false };
-    const { link, headers, header } = answering(shopId, origin);
+    const { link, headers, header } = answering(shopUrl(origin, shopId));
     return {
       shopId,
+      isOfHost: false,
       origin,
       link,
       headers,
@@ -293,7 +303,10 @@ export function operations(app: FastifyInstance, deps: Deps) {
         tags: [operation.tag],
         ...(operation.produces === 'csv' ? { produces: ['text/csv'] } : {}),
         ...(body ? { consumes: bodyTypes(method, operation.accepts) } : {}),
-        params: Type.Object({ shopId: ShopId, ...params?.properties }),
+        params:
+          operation.under === 'host'
+            ? (params ?? Type.Object({}))
+            : Type.Object({ shopId: ShopId, ...params?.properties }),
         // Set even where there are none, because a handler sees only declared parameters.
         querystring: query ?? Type.Object({}),
         ...(body ? { body } : {}),
@@ -356,7 +369,8 @@ export function operations(app: FastifyInstance, deps: Deps) {
         call: WriteCall<Static<P>, Static<Q>, Static<B>> & { prepared: Prepared },
       ) => Promise<Static<A> | RawJson | void>,
     ): void {
-      const isAudited = needsToken(operation.access);
+      // What the host does is in its own log, and in that of the shop: src/host/log.ts.
+      const isAudited = needsToken(operation.access) && !isOfHost(operation.access);
       register(operation, true, async (incoming) => {
         const { joined, request, idempotencyKey: key } = incoming;
         const log = request.log.child({ requestId: request.id });
@@ -503,7 +517,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
           exposeHeadRoute: false,
           // Counted like any call, and refused before the body is read.
           onRequest: [
-            authentication.hookFor('public', 'json'),
+            authentication.hookFor('public', 'json', url.startsWith('/host')),
             (_request, _reply, done) => done(methodNotAllowed(allow.join(','))),
           ],
           handler: () => notFound(),
@@ -562,8 +576,7 @@ function requestCheck({ params, query, body, accepts }: Operation): (request: Ch
 }
 
 /** What an answer needs to name addresses and to have headers. */
-function answering(shopId: string, origin: string) {
-  const base = shopUrl(origin, shopId);
+function answering(base: string) {
   const headers: Record<string, string> = {};
   return {
     link: (path: string) => base + path,
@@ -670,12 +683,12 @@ function keyOf(
 }
 
 function keyedRequest(
-  { shopId, caller, cartToken = '', request, method, url, body, idempotencyKey }: Incoming,
+  { shopId, isOfHost: isHost, caller, cartToken = '', request, method, url, body, idempotencyKey }: Incoming,
   access: Access,
 ) {
   const app = caller.app?.tokenHash;
   return {
-    shopId,
+    shopId: isHost ? undefined : shopId,
     // A caller without access to a cart gets no replay that shows it. Elsewhere a cart token means nothing.
     caller: needsCartToken(access) ? `${app ?? ''} ${cartToken}` : (app ?? addressCaller(request.ip)),
     key: idempotencyKey!,

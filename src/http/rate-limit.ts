@@ -215,6 +215,9 @@ export interface FailureLimit {
 /** The key of a token's calls holds its shop and hash, so the last use can be written with them. */
 export const tokenCaller = (shopId: string, tokenHash: string) => `token/${shopId}/${tokenHash}`;
 
+/** The same for a token of the host. */
+export const hostTokenCaller = (tokenHash: string) => `host-token/${tokenHash}`;
+
 /** An IPv6 host owns a whole /64; a count per address would give it unlimited tries. */
 export function addressCaller(address: string): string {
   if (!address.includes(':') || address.startsWith('::ffff:')) return `address/${address}`;
@@ -236,6 +239,13 @@ function addCalls(db: Database, callers: string[], startsAt: Date[], calls: numb
 
 /** The last use of the tokens among these callers, to the second. */
 async function touchTokens(db: Database, callers: string[]): Promise<void> {
+  const hostHashes = callers
+    .filter((caller) => caller.startsWith('host-token/'))
+    .map((caller) => Buffer.from(caller.slice('host-token/'.length), 'hex'));
+  if (hostHashes.length > 0) {
+    await db.run(sql`
+      update host_token set last_used_at = ${db.now} where token_hash = any (${hostHashes}::bytea[])`);
+  }
   const tokens = callers.filter((caller) => caller.startsWith('token/')).map((caller) => caller.split('/'));
   if (tokens.length === 0) return;
   const shopIds = tokens.map((parts) => parts[1]!);

@@ -47,6 +47,7 @@ export const API_REFUSALS = {
     field: 'Authorization',
   },
   TOKEN_UNKNOWN: { status: 401, message: 'The token is unknown in this shop', field: 'Authorization' },
+  HOST_TOKEN_UNKNOWN: { status: 401, message: 'The token is no token of the host', field: 'Authorization' },
   TOKEN_EXPIRED: { status: 401, message: 'The token has expired', field: 'Authorization' },
   TOKEN_FROM_OTHER_ADDRESS: {
     status: 401,
@@ -85,6 +86,18 @@ export const API_REFUSALS = {
     message: 'It has changed: its ETag is none of those in the If-Match header',
     field: 'If-Match',
   },
+  SHOP_ID_TAKEN: { status: 409, message: 'There is a shop of this id already', field: 'shopId' },
+  SHOP_SETTINGS_INVALID: { status: 400, message: 'The settings are not valid: {problem}', field: 'settings' },
+  DOMAIN_REFUSED: { status: 409, message: 'The shop can not have this domain: {problem}', field: 'domain' },
+  TOO_MANY_DOMAINS: { status: 409, message: 'A shop has at most {limit} domains', field: 'domain' },
+  OWNER_EXISTS: { status: 409, message: 'This person works in the shop already', field: 'email' },
+  LAST_OWNER: {
+    status: 409,
+    message: 'A shop keeps an owner who has signed in, invite another one first',
+    field: 'ownerId',
+  },
+  TOO_MANY_PEOPLE: { status: 409, message: 'At most {limit} people work in a shop' },
+  PLAN_UNKNOWN: { status: 400, message: 'There is no plan {plan}, the plans are: {plans}', field: 'plan' },
   TOO_MANY_EVENT_READERS: { status: 429, message: 'Too many readers wait for events, try again in 5 s' },
   TOO_MANY_WEBHOOK_TESTS: { status: 429, message: 'Too many webhooks are being tested, try again in 10 s' },
 } as const satisfies Readonly<Record<string, RefusalEntry>>;
@@ -122,6 +135,46 @@ export const SHARED_REFUSALS = {
   SHIPPING_METHOD_ELSEWHERE: {
     status: 400,
     message: 'The chosen shipping method does not deliver to this address, choose another one',
+  },
+
+  // Shops of the installation
+  SHOP_ID_SIMILAR: {
+    status: 409,
+    message: 'There is a shop {shop} already, and ids must differ in more than upper and lower case',
+    field: 'shopId',
+  },
+  SHOP_DELETION_BEGUN: { status: 409, message: 'The deletion of this shop has begun' },
+
+  // Limits of plans
+  PLAN_PRODUCTS_REACHED: {
+    status: 402,
+    message:
+      'The plan {plan} of this shop has room for {limit} products, ask the operator of this installation for a larger one',
+  },
+  PLAN_ORDERS_REACHED: {
+    status: 402,
+    message:
+      'The plan {plan} of this shop has room for {limit} orders a month, ask the operator of this installation for a larger one',
+  },
+  PLAN_MEDIA_REACHED: {
+    status: 402,
+    message:
+      'The plan {plan} of this shop has room for {limit} MB of images, delete some or ask the operator of this installation for a larger one',
+  },
+  PLAN_PEOPLE_REACHED: {
+    status: 402,
+    message:
+      'The plan {plan} of this shop has room for {limit} people, ask the operator of this installation for a larger one',
+  },
+  PLAN_LANGUAGES_REACHED: {
+    status: 402,
+    message:
+      'The plan {plan} of this shop has room for {limit} languages, ask the operator of this installation for a larger one',
+  },
+  PLAN_FEATURE_MISSING: {
+    status: 402,
+    message:
+      'The plan {plan} of this shop does not include {feature}, ask the operator of this installation for a larger one',
   },
 
   // Redirects

@@ -20,6 +20,15 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
+/** The scopes of the tokens of the host, which open /host and nothing else; no token of a shop has one of them. */
+export const HOST_SCOPES = ['host_shops_read', 'host_shops_write', 'host_usage_read'] as const;
+
+export type HostScope = (typeof HOST_SCOPES)[number];
+
+export function isHostScope(text: string): text is HostScope {
+  return (HOST_SCOPES as readonly string[]).includes(text);
+}
+
 export function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text);
 }
@@ -30,15 +39,21 @@ export const ANONYMOUS_SCOPES: ReadonlySet<Scope> = new Set(['products_read', 'l
 /**
  * The access that a route requires. `public`: none. `cart token`: the header X-ePages-Cart-Token, which the carts
  * compare with the cart they have locked; some of them require a scope as well. `allOf`: each of the scopes. `any
- * token`: a token of the shop, and the handler decides by its scopes what it shows.
+ * token`: a token of the shop, and the handler decides by its scopes what it shows. `host`: a token of the host with
+ * this scope; tokens of shops are unknown there.
  */
 export type Access =
   | 'public'
   | 'cart token'
   | 'any token'
   | Scope
+  | { host: HostScope }
   | { cartTokenAnd: Scope }
   | { allOf: readonly [Scope, Scope, ...Scope[]] };
+
+export function isOfHost(access: Access): boolean {
+  return typeof access === 'object' && 'host' in access;
+}
 
 export function needsCartToken(access: Access): boolean {
   return access === 'cart token' || (typeof access === 'object' && 'cartTokenAnd' in access);
@@ -53,8 +68,9 @@ export function needsToken(access: Access): boolean {
 }
 
 /** All of them are required; none for public routes. */
-export function scopesOf(access: Access): readonly Scope[] {
+export function scopesOf(access: Access): readonly (Scope | HostScope)[] {
   if (access === 'public' || access === 'cart token' || access === 'any token') return [];
   if (typeof access === 'string') return [access];
+  if ('host' in access) return [access.host];
   return 'allOf' in access ? access.allOf : [access.cartTokenAnd];
 }

@@ -213,11 +213,11 @@ function securityOf(access: Access): Record<string, string[]>[] {
 }
 
 /** Shoppers may do it without a token. */
-function isAnonymous(scopes: readonly Scope[]): boolean {
-  return scopes.length > 0 && scopes.every((scope) => ANONYMOUS_SCOPES.has(scope));
+function isAnonymous(scopes: ReturnType<typeof scopesOf>): boolean {
+  return scopes.length > 0 && scopes.every((scope) => ANONYMOUS_SCOPES.has(scope as Scope));
 }
 
-function scopesText(scopes: readonly Scope[]): string {
+function scopesText(scopes: ReturnType<typeof scopesOf>): string {
   return scopes.length === 0 ? 'none' : scopes.join(' and ');
 }
 
@@ -378,6 +378,7 @@ const TAGS: Readonly<Record<string, string>> = {
   events: 'The event log of the shop, in order, readable from any position.',
   webhooks: 'Addresses of an app that are called when something happens in the shop.',
   token: 'The access token of an app that a merchant installs.',
+  host: 'For who runs the installation: its shops, their owners and domains. Below /host, with tokens of its own: `npx kontor host token create --scopes all`.',
 };
 
 /** The names of groups for people, where they are not the words of the tag. */
@@ -394,6 +395,7 @@ const TITLES: Readonly<Record<string, string>> = {
   sandbox: 'Sandboxes',
   audit: 'Audit log',
   token: 'Installing an app',
+  host: 'Shops of the installation',
 };
 
 /** `shipping-methods` becomes `Shipping methods`. */

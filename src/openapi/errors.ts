@@ -11,7 +11,7 @@ import {
   tooManyRequests,
   unauthorised,
 } from '../http/errors.ts';
-import { needsCartToken, needsToken, scopesOf } from '../http/scopes.ts';
+import { isOfHost, needsCartToken, needsToken, scopesOf } from '../http/scopes.ts';
 import type { Parameter } from './components.ts';
 
 /** An operation and its example, as far as its refusals depend on them. */
@@ -41,8 +41,8 @@ export function errorExamples(
   const requestPath = (changed: Readonly<Record<string, string>> = {}) =>
     path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(changed[name] ?? valueOf(name)));
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
-  const last = names.at(-1)!;
-  const unknown = { [last]: last === 'shopId' ? 'NoSuchShop' : UNKNOWN_ID };
+  const last = names.at(-1);
+  const unknown = last === undefined ? {} : { [last]: last === 'shopId' ? 'NoSuchShop' : UNKNOWN_ID };
   const entries = refusalsOf(operation).map((refusal) => {
     const changed = refusal.status === 404 ? unknown : refusal.status === 410 ? { cartId: orderedCart } : {};
     return [
@@ -53,7 +53,7 @@ export function errorExamples(
   return Object.fromEntries(entries);
 }
 
-function refusalsOf({ facts, parameters, hasBody }: RefusableOperation): HttpError[] {
+function refusalsOf({ path, facts, parameters, hasBody }: RefusableOperation): HttpError[] {
   const { access, writes, accepts, secretAnswer, takesIfMatch } = facts;
   const [scope] = scopesOf(access);
   const takesLocale = parameters.some(({ name }) => name === 'locale');
@@ -66,9 +66,9 @@ function refusalsOf({ facts, parameters, hasBody }: RefusableOperation): HttpErr
         : takesLocale
           ? [new Refusal('LOCALE_INCOMPLETE')]
           : []),
-    ...(needsToken(access) ? [unauthorised('TOKEN_UNKNOWN')] : []),
+    ...(needsToken(access) ? [unauthorised(isOfHost(access) ? 'HOST_TOKEN_UNKNOWN' : 'TOKEN_UNKNOWN')] : []),
     ...(scope !== undefined ? [missingScope(scope)] : needsCartToken(access) ? [wrongCartToken()] : []),
-    notFound(),
+    ...(path.includes('{') ? [notFound()] : []),
     ...(hasKey ? [new Refusal('IDEMPOTENCY_KEY_REUSED')] : []),
     ...(needsCartToken(access) ? [new Refusal('CART_ORDERED')] : []),
     ...(takesIfMatch ? [new PreconditionFailed()] : []),

@@ -38,6 +38,24 @@ export function closedPage(visit: Visit): Page {
   };
 }
 
+/** Seconds after which a search engine asks again for a page of a shop that is paused. */
+export const PAUSED_FOR = 3_600;
+
+/** The page of a shop that the operator of the installation has suspended, at every address: 503, so that nothing is forgotten. */
+export function pausedPage(visit: Visit): Page {
+  const messages = messagesIn(visit.locale).storefront.error;
+  return {
+    status: 503,
+    title: shopName(visit),
+    path: '',
+    isPrivate: true,
+    main: html`<div class="hero">
+      <h1>${messages.paused}</h1>
+      <p>${messages.pausedText({ shop: shopName(visit) })}</p>
+    </div>`,
+  };
+}
+
 /**
  * The page of a shop that is not open yet, at every address. It is answered with 200 and is not indexed: a 503 would
  * report each new shop as a failure of the service.

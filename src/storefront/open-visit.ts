@@ -81,7 +81,7 @@ export async function openVisit(
   // Without a share of the connections: an invented shop must not count as a busy one.
   const found = given ?? (await findSettings(deps.db, shopId));
   if (!found) throw notFound();
-  // A suspended shop looks like one that is not open to the public.
+  // A suspended shop shows nothing but that it is paused.
   const settings = found.isSuspended ? { ...found, publicCatalogue: false } : found;
   const db = deps.db.ofShop(shopId);
   const addresses = visitAddresses(request, settings, deps);

@@ -18,7 +18,7 @@ import { addressCaller, countCall, countTry, limitFailures } from '../http/rate-
 import { Nullable } from '../http/schemas.ts';
 import { withCachedSettings } from '../shops/settings/settings.ts';
 import { saveAccountCart } from './account/visit-account.ts';
-import { closedPage, openingSoonPage } from './error-page.ts';
+import { closedPage, openingSoonPage, PAUSED_FOR, pausedPage } from './error-page.ts';
 import { documentOf } from './document-cache.ts';
 import { countPage, openCountedVisit, openVisit, shopOf, type PageDeps } from './open-visit.ts';
 import type { Page } from './page.ts';
@@ -85,6 +85,9 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
       : sendPage(reply, visit, response);
   };
 
+  const sendPaused = (reply: FastifyReply, visit: Visit) =>
+    sendPage(reply.header('retry-after', PAUSED_FOR), visit, pausedPage(visit));
+
   /** Returns the function that sends the page, because a page of stale settings is rendered again before it is sent. */
   const prepareGet = async (
     request: FastifyRequest,
@@ -94,6 +97,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     path: string,
   ): Promise<() => unknown> => {
     if (!isAtHome(request, visit)) return () => redirectToHome(request, reply, visit);
+    if (visit.settings.isSuspended) return () => sendPaused(reply, visit);
     if (!visit.settings.publicCatalogue) return () => sendPage(reply, visit, closedPage(visit));
     if (isClosed(visit, path)) {
       return () => sendPage(reply, visit, openingSoonPage(visit));
@@ -168,6 +172,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
           async (request, reply) => {
             const visit = await openCountedVisit(request, deps);
             if (!isAtHome(request, visit)) return redirectToHome(request, reply, visit);
+            if (visit.settings.isSuspended) return sendPaused(reply, visit);
             if (!visit.settings.publicCatalogue) throw notFound();
             if (isClosed(visit, path)) {
               return sendPage(reply, visit, { ...openingSoonPage(visit), status: 403 });

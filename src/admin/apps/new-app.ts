@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { html, type Markup } from '../../http/html.ts';
 import { createApp, createToken } from '../../apps/apps.ts';
+import { requireFeature } from '../../platform/plans/limits.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
 import { refuseField } from '../components/validation.ts';
@@ -124,6 +125,7 @@ export function newApps(pages: ShopPages): void {
         const scopes = chosenScopes(visit, form);
         const made = await onForm(visit, () =>
           db.transaction(async (tx) => {
+            await requireFeature({ db: tx, config: visit.config }, shopId, 'apps');
             const app = await createApp(tx, key, shopId, { name, callbackUrl, scopes });
             await recordAction(tx, visit, '/apps/register', { appId: app.clientId });
             return app;
@@ -170,6 +172,7 @@ async function tokenPage(visit: ShopVisit, form: FormRequest, name: string): Pro
   }
   const token = await onForm(visit, () =>
     db.transaction(async (tx) => {
+      await requireFeature({ db: tx, config: visit.config }, shopId, 'apps');
       const made = await createToken(tx, shopId, {
         app: name,
         scopes,

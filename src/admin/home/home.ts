@@ -6,6 +6,7 @@ import { countWaiting } from '../orders/queries.ts';
 import { HOME_SCRIPT, UPLOT, UPLOT_STYLESHEET } from '../layout/assets.ts';
 import type { Providers } from '../../orders/payments/providers.ts';
 import { loadReadiness } from '../../orders/readiness.ts';
+import { nearLimits } from '../../platform/plans/limits.ts';
 import { checklist } from '../opening/checklist.ts';
 import { depsOf, previewCard } from '../opening/opening.ts';
 import type { ShopPages } from '../pages.ts';
@@ -29,9 +30,10 @@ const DAY = 86_400_000;
 export function dashboardPages(pages: ShopPages, providers: Providers): void {
   pages.get('', 'member', async (visit, request) => {
     const period = PERIODS.find((days) => String(days) === request.query('days')) ?? 30;
-    const [figures, tasks, readiness] = await Promise.all([
+    const [figures, tasks, near, readiness] = await Promise.all([
       visit.may('orders_read') ? loadSales(visit, period) : undefined,
       loadTasks(visit),
+      nearLimits(visit, visit.shopId),
       visit.may('settings_read')
         ? loadReadiness(visit.db, visit.settings, depsOf(visit, providers))
         : undefined,
@@ -46,7 +48,8 @@ export function dashboardPages(pages: ShopPages, providers: Providers): void {
       title: visit.messages.home.title,
       menu: 'home',
       scripts: sales ? [UPLOT_STYLESHEET, UPLOT, HOME_SCRIPT] : [],
-      main: html`${open && checklist(visit, open)} ${open && !visit.settings.isOpen && previewCard(visit)}
+      main: html`${near.limits.length > 0 && planCard(visit, near)} ${open && checklist(visit, open)}
+        ${open && !visit.settings.isOpen && previewCard(visit)}
         ${(!open || tasks.counts.length > 0) && taskList(visit, tasks)}
         ${sales && salesCard(visit, sales, period)}
         <div class="cards wide">
@@ -54,6 +57,24 @@ export function dashboardPages(pages: ShopPages, providers: Providers): void {
         </div>`,
     };
   });
+}
+
+/** From four fifths of a limit on: a merchant should not learn of it from a refusal. */
+function planCard(
+  { messages: { home }, language }: ShopVisit,
+  { plan, limits }: Awaited<ReturnType<typeof nearLimits>>,
+): Markup {
+  const number = (value: number) => value.toLocaleString(language, { maximumFractionDigits: 0 });
+  return html`<section class="card">
+    <h2>${home.plan.title}</h2>
+    <ul>
+      ${limits.map(
+        ({ name, used, limit }) =>
+          html`<li>${home.plan[name]({ used: number(used), limit: number(limit) })}</li>`,
+      )}
+    </ul>
+    <p class="quiet">${home.plan.text({ plan })}</p>
+  </section>`;
 }
 
 interface Sales {

@@ -84,7 +84,8 @@ test('a suspended shop is closed for shoppers and apps in every process, not for
   expect(rowOf((await host.get('/admin/host')).text, 'DemoShop')).toContain('Suspended');
   for (const process of [service, beside]) {
     const page = await process.app.inject({ url: '/shop/DemoShop' });
-    expect(page.body).toContain('This shop is not open to the public.');
+    expect([page.statusCode, page.headers['retry-after']]).toEqual([503, '3600']);
+    expect(page.body).toContain('This shop is paused');
     for (const token of ['demo-all', undefined]) {
       const answer = await process.call('GET', '/DemoShop/products', {
         ...(token !== undefined && { token }),
@@ -99,10 +100,10 @@ test('a suspended shop is closed for shoppers and apps in every process, not for
   }
   expect((await merchant.get('/customers')).status).toBe(200);
   const neighbour = await service.app.inject({ url: '/shop/OtherShop' });
-  expect(neighbour.body).not.toContain('not open to the public');
+  expect(neighbour.body).not.toContain('paused');
 
   await host.post('/admin/host/shops/DemoShop/open');
-  expect((await service.app.inject({ url: '/shop/DemoShop' })).body).not.toContain('not open to the public');
+  expect((await service.app.inject({ url: '/shop/DemoShop' })).body).not.toContain('paused');
   expect(await service.db.one(sql`select settings from shop where shop_id = 'DemoShop'`)).toEqual(before);
   const log = await service.db.many(sql`
     select app_name as name, route from audit_entry where shop_id = 'DemoShop' order by entry_id`);

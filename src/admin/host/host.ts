@@ -1,16 +1,29 @@
+import { dateText } from '../../http/dates.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { backupFile } from '../backup-file.ts';
 import { buttonForm } from '../components/form.ts';
 import { chip, dayText } from '../components/format.ts';
 import type { Pages } from '../pages.ts';
-import { findShop, updateSuspension } from '../../shops/shop/queries.ts';
+import type { Transaction } from '../../db/database.ts';
+import type { Cause } from '../../host/log.ts';
+import { SHOP_STATES, type ShopState } from '../../host/queries.ts';
+import {
+  DELETION_DAYS,
+  planDeletion,
+  restoreShop,
+  resumeShop,
+  suspendShop,
+  type CreationDeps,
+} from '../../host/shops.ts';
+import { findShop } from '../../shops/shop/queries.ts';
 import { recordAction } from '../record-action.ts';
 import type { Visit } from '../visit.ts';
 import { health } from './health.ts';
 import { jobs } from './jobs.ts';
+import { causeOfPage } from './cause.ts';
 import { newShop } from './new-shop.ts';
-import { findHostedShops, type HostedShop } from './queries.ts';
+import { findShopsWithSizes, type ShopWithSizes } from './queries.ts';
 import { hostTabs, megabytes } from './tabs.ts';
 import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
@@ -19,7 +32,7 @@ const PER_PAGE = 50;
 const LAST_PAGE = 2_000;
 
 /** For the operator of the installation: its shops, its jobs, and its health. */
-export function host(pages: Pages): void {
+export function host(pages: Pages, creation: CreationDeps): void {
   pages.get('/host', 'host', async (visit, request) => {
     const messages = visit.messages.host;
     return {
@@ -29,29 +42,42 @@ export function host(pages: Pages): void {
     };
   });
 
-  suspension(pages, 'suspend', (now) => now);
-  suspension(pages, 'open', () => null);
+  change(pages, 'suspend', suspendShop, 'open');
+  change(pages, 'open', resumeShop, 'suspend');
+  change(pages, 'delete', planDeletion, 'restore');
+  change(pages, 'restore', restoreShop, undefined);
   backup(pages);
-  newShop(pages);
+  newShop(pages, creation);
   jobs(pages);
   health(pages);
 }
 
-function suspension(pages: Pages, action: 'suspend' | 'open', suspendedAt: (now: Date) => Date | null): void {
+type Change = 'suspend' | 'open' | 'delete' | 'restore';
+
+const DONE: Readonly<Record<Change, 'suspended' | 'opened' | 'deletionPlanned' | 'restored'>> = {
+  suspend: 'suspended',
+  open: 'opened',
+  delete: 'deletionPlanned',
+  restore: 'restored',
+};
+
+/** A change of a shop by the host, as its API makes it. */
+function change(
+  pages: Pages,
+  action: Change,
+  run: (tx: Transaction, shopId: string, cause: Cause) => Promise<void>,
+  undo: Change | undefined,
+): void {
+  const route = `/host/shops/:shopId/${action}`;
   pages.post(
-    `/host/shops/:shopId/${action}`,
+    route,
     'host',
     async (visit, form) => {
       const shopId = form.params['shopId']!;
-      await visit.db.transaction(async (tx) => {
-        if ((await updateSuspension(tx, shopId, suspendedAt(tx.now))) === 0) throw notFound();
-        await recordAction(tx, { shopId, user: visit.user }, `/admin/host/shops/:shopId/${action}`);
-      });
-      const messages = visit.messages.host;
-      const opposite = action === 'suspend' ? 'open' : 'suspend';
+      await visit.db.transaction((tx) => run(tx, shopId, causeOfPage(visit, route)));
       return new Redirect('/admin/host', {
-        text: action === 'suspend' ? messages.suspended({ shopId }) : messages.opened({ shopId }),
-        undo: { action: `/admin/host/shops/${shopId}/${opposite}`, fields: {} },
+        text: visit.messages.host[DONE[action]]({ shopId }),
+        undo: undo && { action: `/admin/host/shops/${shopId}/${undo}`, fields: {} },
       });
     },
     { needsReauthentication: true },
@@ -79,16 +105,18 @@ async function shopList(visit: Visit<'host'>, request: PageRequest): Promise<Mar
   const beginning = request.query('q')?.slice(0, 63) ?? '';
   const number = Number(request.query('page') ?? 1);
   const page = Number.isInteger(number) && number > 0 ? Math.min(number, LAST_PAGE) : 1;
+  const state = SHOP_STATES.find((one) => one === request.query('state'));
   // One more than fits, to detect a next page.
-  const found = await findHostedShops(visit.db, {
+  const found = await findShopsWithSizes(visit.db, {
     userId: visit.user.userId,
     beginning,
+    states: state === undefined ? SHOP_STATES : [state],
     limit: PER_PAGE + 1,
     offset: (page - 1) * PER_PAGE,
   });
   const shops = found.slice(0, PER_PAGE);
   const href = (to: number) =>
-    `/admin/host?${new URLSearchParams({ q: beginning, page: String(to) }).toString()}`;
+    `/admin/host?${new URLSearchParams({ q: beginning, ...(state && { state }), page: String(to) }).toString()}`;
   return html`<form class="filters" method="get" action="/admin/host">
       <label for="filter-q" class="hidden">${messages.search}</label>
       <input
@@ -99,13 +127,23 @@ async function shopList(visit: Visit<'host'>, request: PageRequest): Promise<Mar
         maxlength="63"
         placeholder="${messages.search}"
       />
+      <label for="filter-state" class="hidden">${messages.state}</label>
+      <select id="filter-state" name="state">
+        <option value="">${messages.anyState}</option>
+        ${SHOP_STATES.map(
+          (one) =>
+            html`<option value="${one}" ${one === state && html`selected`}>
+              ${stateTexts(visit)[one]}
+            </option>`,
+        )}
+      </select>
       <button>${visit.messages.list.filter}</button>
     </form>
     <div id="list" class="list">
       ${
         shops.length === 0
           ? html`<div class="empty">
-              ${beginning === '' ? messages.noShops : visit.messages.list.nothingFound}
+              ${beginning === '' && state === undefined ? messages.noShops : visit.messages.list.nothingFound}
             </div>`
           : shopTable(visit, shops)
       }
@@ -119,7 +157,45 @@ async function shopList(visit: Visit<'host'>, request: PageRequest): Promise<Mar
     </div>`;
 }
 
-function shopTable(visit: Visit<'host'>, shops: readonly HostedShop[]): Markup {
+const CHIPS: Readonly<Record<ShopState, 'good' | 'warning' | 'bad' | undefined>> = {
+  open: 'good',
+  notOpen: undefined,
+  suspended: 'warning',
+  deletionPlanned: 'bad',
+};
+
+const stateTexts = ({ messages: { host: messages } }: Visit<'host'>): Record<ShopState, string> => ({
+  open: messages.isOpen,
+  notOpen: messages.notOpen,
+  suspended: messages.isSuspended,
+  deletionPlanned: messages.isToBeDeleted,
+});
+
+function actionsOf(
+  visit: Visit<'host'>,
+  { shopId, name, state }: Pick<ShopWithSizes, 'shopId' | 'name' | 'state'>,
+): Markup {
+  const messages = visit.messages.host;
+  const action = (change: Change) => `/admin/host/shops/${shopId}/${change}`;
+  if (state === 'deletionPlanned') return buttonForm({ action: action('restore'), text: messages.restore });
+  return html`${
+    state === 'suspended'
+      ? buttonForm({ action: action('open'), text: messages.open })
+      : buttonForm({
+          action: action('suspend'),
+          text: messages.suspend,
+          confirm: messages.suspendQuestion({ name }),
+        })
+  }
+  ${buttonForm({
+    action: action('delete'),
+    text: messages.delete,
+    kind: 'danger',
+    confirm: messages.deleteQuestion({ name, days: DELETION_DAYS }),
+  })}`;
+}
+
+function shopTable(visit: Visit<'host'>, shops: readonly ShopWithSizes[]): Markup {
   const { host: messages } = visit.messages;
   const quota = visit.config.MEDIA_QUOTA_MB;
   return html`<table>
@@ -137,7 +213,7 @@ function shopTable(visit: Visit<'host'>, shops: readonly HostedShop[]): Markup {
     </thead>
     <tbody>
       ${shops.map(
-        ({ shopId, name, domain, isMember, suspendedAt, isOpen, orders, lastOrderAt, mediaBytes }) =>
+        ({ shopId, name, domain, isMember, state, deletionAt, orders, lastOrderAt, mediaBytes }) =>
           html`<tr>
             <td data-title="${messages.shop}">
               <span
@@ -153,13 +229,8 @@ function shopTable(visit: Visit<'host'>, shops: readonly HostedShop[]): Markup {
               }
             </td>
             <td data-title="${messages.state}">
-              ${
-                suspendedAt
-                  ? chip(messages.isSuspended, 'warning')
-                  : isOpen
-                    ? chip(messages.isOpen, 'good')
-                    : chip(messages.notOpen)
-              }
+              ${chip(stateTexts(visit)[state], CHIPS[state])}
+              ${deletionAt && html`<span class="quiet">${messages.deletedOn({ day: dateText(deletionAt, visit.language) })}</span>`}
             </td>
             <td class="number" data-title="${messages.orders}">${orders.toLocaleString(visit.language)}</td>
             <td class="number" data-title="${messages.lastOrder}">
@@ -178,15 +249,7 @@ function shopTable(visit: Visit<'host'>, shops: readonly HostedShop[]): Markup {
             <td>
               <div class="actions row-actions">
                 ${buttonForm({ action: `/admin/host/shops/${shopId}/backup`, text: messages.backup })}
-                ${
-                  suspendedAt
-                    ? buttonForm({ action: `/admin/host/shops/${shopId}/open`, text: messages.open })
-                    : buttonForm({
-                        action: `/admin/host/shops/${shopId}/suspend`,
-                        text: messages.suspend,
-                        confirm: messages.suspendQuestion({ name }),
-                      })
-                }
+                ${actionsOf(visit, { shopId, name, state })}
               </div>
             </td>
           </tr>`,

@@ -1,15 +1,13 @@
 import { badRequest, conflict } from '../../http/errors.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { html } from '../../http/html.ts';
+import { createHostedShop, type CreationDeps } from '../../host/shops.ts';
 import { isEmailAddress } from '../../platform/email/address.ts';
-import { openMediaStorage } from '../../platform/media/open-storage.ts';
-import { createShop } from '../../shops/shop/create-shop.ts';
-import { findSimilarShop } from '../../shops/shop/queries.ts';
 import { countryChoices } from '../components/country-choices.ts';
 import { choiceField, problemOf, textField } from '../components/form.ts';
 import type { Pages } from '../pages.ts';
-import { recordAction } from '../record-action.ts';
 import { putRole } from '../users/queries.ts';
+import { causeOfPage } from './cause.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
 /** The initial choices for a shop; its settings can change all of them. */
@@ -35,7 +33,7 @@ const LOCALES = [
 const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 
 /** A new shop, owned by its creator, who invites others there. */
-export function newShop(pages: Pages): void {
+export function newShop(pages: Pages, creation: CreationDeps): void {
   pages.form('/host/shops/new', 'host', {
     show: async (visit, _request, draft) => {
       const messages = visit.messages.host;
@@ -92,12 +90,9 @@ export function newShop(pages: Pages): void {
       if (!isKnown) throw badRequest(messages.wrongChoice);
       try {
         await visit.db.transaction(async (tx) => {
-          const similar = await findSimilarShop(tx, shopId);
-          if (similar !== undefined) throw conflict(messages.taken({ shopId: similar }));
-          const media = openMediaStorage(visit.config);
-          await createShop(tx, media, { shopId, name, email, country, locale, currency });
+          const cause = causeOfPage(visit, '/host/shops/new');
+          await createHostedShop(tx, creation, { shopId, name, email, country, locale, currency }, cause);
           await putRole(tx, shopId, visit.user.userId, 'owner');
-          await recordAction(tx, { shopId, user: visit.user }, '/admin/host/shops/new');
         });
       } catch (error) {
         if (violatedConstraint(error) === 'shop_pkey') throw conflict(messages.taken({ shopId }));

@@ -1,3 +1,4 @@
+import { dateText } from '../../http/dates.ts';
 import { encodeHtml, html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import type { AdminPage } from '../page.ts';
@@ -41,6 +42,7 @@ export function documentBytes(visit: Visit<'anybody'> | ShopVisit, page: AdminPa
             <h1>${page.title}</h1>
             ${page.actions && html`<div class="actions">${page.actions}</div>`}
           </div>
+          ${isOfShop && visit.settings.isSuspended && pausedBanner(visit)}
           <div id="notices" aria-live="polite">${visit.notice && notice(visit.notice, messages.layout.undo)}</div>
           ${page.main}
         </main>
@@ -60,6 +62,19 @@ function sandboxBanner(visit: ShopVisit): Markup | false {
       ${momentText(visit.db.now, visit.language)}
     </p>`
   );
+}
+
+/** The operator of the installation has closed the shop: its people can still read and save everything. */
+function pausedBanner({ settings: { deletionAt }, messages, language }: ShopVisit): Markup {
+  return html`<div class="problem" role="note">
+    <span
+      >${
+        deletionAt
+          ? messages.layout.toBeDeleted({ day: dateText(deletionAt, language) })
+          : messages.layout.paused
+      }</span
+    >
+  </div>`;
 }
 
 function pageAsset(path: string, type: string): Markup {

@@ -4,7 +4,7 @@ import { conflict, HttpError, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { isEmailAddress } from '../../platform/email/address.ts';
-import { queueEmails } from '../../platform/email/queue.ts';
+import { requireRoom } from '../../platform/plans/limits.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import { dayText } from '../components/format.ts';
@@ -14,23 +14,16 @@ import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { DEMO_OWNER } from './demo-owner.ts';
-import { invitationEmail } from './invitation-email.ts';
-import { insertLink, LINK_LIFETIME } from './links.ts';
 import { isRole, ROLES, type Role } from './permissions.ts';
 import {
-  deleteRole,
-  deleteUser,
   findMembers,
   findOrCreateUser,
-  findShopsOf,
-  findUser,
-  hasSignedIn,
   insertPendingRole,
-  lockOwners,
   MAX_MEMBERS,
   updateRole,
   type Member,
 } from './queries.ts';
+import { hasOtherOwner, removeMember, sendInvitation } from './staff.ts';
 import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 
 const MAX_EMAIL_LENGTH = 254;
@@ -72,7 +65,7 @@ export function users(pages: ShopPages): void {
       const { userId, email } = member;
       await requireInvitationsLeft(visit, form);
       await visit.db.transaction(async (tx) => {
-        await sendInvitation(tx, visit, member);
+        await sendInvitation(tx, inviter(visit), member);
         await recordAction(tx, visit, `${ROUTE}/:userId/invite`, { userId });
       });
       return new Redirect(adminPath(visit, '/users'), visit.messages.users.invited({ email }));
@@ -111,12 +104,9 @@ export function users(pages: ShopPages): void {
       const { userId, email, isHost } = await memberOf(visit, form);
       await visit.db.transaction(async (tx) => {
         await requireOtherOwner(tx, visit, userId);
-        await deleteRole(tx, visit.shopId, userId);
         await recordAction(tx, visit, `${ROUTE}/:userId/remove`, { userId });
-        // No data is kept of a user who no longer works anywhere. The response is the same, because this shop must not
-        // learn whether the user works in another one.
-        const isNeeded = isHost || (await findShopsOf(tx, userId)).length > 0;
-        if (!isNeeded) await deleteUser(tx, userId);
+        // The response is always the same, because this shop must not learn whether the user works in another one.
+        await removeMember(tx, visit.shopId, { userId, isHost });
       });
       return new Redirect(afterChange(visit, userId, undefined), visit.messages.users.removed({ email }));
     },
@@ -136,11 +126,12 @@ async function invite(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
     if ((await findMembers(tx, visit.shopId)).length >= MAX_MEMBERS) {
       throw conflict(messages.full({ most: MAX_MEMBERS }));
     }
+    await requireRoom({ db: tx, config: visit.config }, visit.shopId, 'people');
     const userId = await findOrCreateUser(tx, email);
     const isNew = await insertPendingRole(tx, visit.shopId, userId, role);
     if (!isNew) throw conflict(messages.isMember({ email }));
     await recordAction(tx, visit, ROUTE, { userId, role });
-    await sendInvitation(tx, visit, { userId, email, isPending: true });
+    await sendInvitation(tx, inviter(visit), { userId, email, isPending: true });
   });
   return new Redirect(adminPath(visit, '/users'), messages.invited({ email }));
 }
@@ -151,21 +142,11 @@ function typedRole(visit: ShopVisit, form: FormRequest): Role {
   return role;
 }
 
-/**
- * In the language of the shop. The link is only in the email: no one else may choose the user's password, or accept.
- */
-async function sendInvitation(
-  tx: Transaction,
-  { shopId, settings, user }: ShopVisit,
-  { userId, email, isPending }: Pick<Member, 'userId' | 'email' | 'isPending'>,
-): Promise<void> {
-  const hasPassword = (await findUser(tx, userId))?.passwordHash != null;
-  const linkId =
-    isPending || !hasPassword ? await insertLink(tx, userId, LINK_LIFETIME.invitation, shopId) : null;
-  await queueEmails(tx, shopId, invitationEmail, [
-    { to: email, locale: settings.defaultLocale, facts: { by: user.email, linkId } },
-  ]);
-}
+const inviter = ({ shopId, settings, user }: ShopVisit) => ({
+  shopId,
+  locale: settings.defaultLocale,
+  by: user.email,
+});
 
 async function requireInvitationsLeft(visit: ShopVisit, form: FormRequest): Promise<void> {
   const isAllowed = await form.isWithinLimit(`invitations/${visit.shopId}`, INVITATIONS_PER_HOUR);
@@ -180,12 +161,8 @@ async function memberOf({ db, shopId }: ShopVisit, form: FormRequest): Promise<M
   return member;
 }
 
-/** A shop without an owner could never change its staff. */
 async function requireOtherOwner(tx: Transaction, visit: ShopVisit, userId: string): Promise<void> {
-  const owners = await lockOwners(tx, visit.shopId);
-  if (!owners.includes(userId)) return;
-  const others = owners.filter((owner) => owner !== userId);
-  if (!(await hasSignedIn(tx, others))) throw conflict(visit.messages.users.lastOwner);
+  if (!(await hasOtherOwner(tx, visit.shopId, userId))) throw conflict(visit.messages.users.lastOwner);
 }
 
 /** Users who removed their own permission go to a page that they may still see. */

@@ -1,5 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../../config.ts';
+import { Refusal } from '../../http/errors.ts';
+import { requireRoom } from '../../platform/plans/limits.ts';
 import type { Database } from '../../db/database.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
 import { textFile } from './csv-file.ts';
@@ -83,6 +85,10 @@ async function runImport(
       onBatch: async (tx, rows, done) => {
         if (signal.aborted) throw new Interrupted('The service stops');
         if (!(await addProgress(tx, shopId, taken, rows, done))) throw new Interrupted('It was taken');
+        // An import has added them by now; a check only counts them.
+        if (done.created > 0) {
+          await requireRoom({ db: tx, config }, shopId, 'products', isCheck ? done.created : 0);
+        }
       },
     });
     await importPictures({
@@ -107,8 +113,9 @@ async function runImport(
       await db.transaction((tx) => releaseImport(tx, shopId, taken));
       return;
     }
-    const isOver = error instanceof FileProblem || taken.attempts >= MAX_ATTEMPTS;
-    if (!(error instanceof FileProblem)) log.warn({ err: error, shopId }, 'an import of products failed');
+    const isFinal = error instanceof FileProblem || error instanceof Refusal;
+    const isOver = isFinal || taken.attempts >= MAX_ATTEMPTS;
+    if (!isFinal) log.warn({ err: error, shopId }, 'an import of products failed');
     // Otherwise it is taken again after the lease has expired.
     if (isOver) {
       const { message } = error as Error;

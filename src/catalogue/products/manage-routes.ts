@@ -9,6 +9,7 @@ import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { CurrencyParameter, Id } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
+import { requireRoom } from '../../platform/plans/limits.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { setCategories } from '../categories/assignments.ts';
 import { setFact } from './facts.ts';
@@ -180,6 +181,7 @@ export function productManagement(api: Operations): void {
     if (product.kind === 'variation') throw new Refusal('VARIATION_NOT_COPIED');
     const variations = await findVariations(tx, shopId, product.productId);
     if (variations.length > MAX_COPIED) throw new Refusal('TOO_MANY_COPIED', { limit: MAX_COPIED });
+    await requireRoom({ db: tx, config: api.config }, shopId, 'products');
     const copy = copyOf(product, { productId: newId(tx.now), productNumber: '', masterId: null });
     const productNumber = await insertNumbered(tx, shopId, copy);
     const copies = [copy];

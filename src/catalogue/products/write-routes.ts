@@ -7,6 +7,7 @@ import type { Operations } from '../../http/operations.ts';
 import { CurrencyParameter, Id, LocaleParameter } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
 import { recordEvents } from '../../platform/events/log.ts';
+import { requireRoom } from '../../platform/plans/limits.ts';
 import { addMedia, bytesOf } from '../../platform/media/quota.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
@@ -118,6 +119,7 @@ export function productWrites(api: Operations, media: MediaStorage): void {
     const locale = writingLocale(query.locale, settings);
     const currency = writingCurrency(query.currency, settings);
     const product = newProduct(newId(tx.now), body, { settings, locale, currency });
+    await requireRoom({ db: tx, config: api.config }, shopId, 'products');
     await insertNumbered(tx, shopId, product);
     call.created({ productId: product.productId });
     await recordPrices(tx, shopId, [

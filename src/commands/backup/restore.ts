@@ -9,7 +9,7 @@ import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { isMediaName, type MediaStorage } from '../../platform/media/storage.ts';
 import { resealAccounts } from '../../orders/payments/accounts.ts';
 import { resealSecrets, resealWebhookSecrets, type SealingKeys } from '../../apps/apps.ts';
-import { findSimilarShop } from '../../shops/shop/queries.ts';
+import { findSimilarShop, updateDeletion } from '../../shops/shop/queries.ts';
 import { domainProblems } from '../../shops/settings/checks.ts';
 import { domainOfService, refuseDomainsOfOthers, writeDomains } from '../../shops/settings/domains.ts';
 import { problemLine, SettingsProblem } from '../../shops/settings/problem.ts';
@@ -169,6 +169,8 @@ export async function insertShop(
     const appsWithoutSecret = await resealSecrets(tx, shopId, keys);
     const webhooksWithoutSecret = await resealWebhookSecrets(tx, shopId, keys);
     const paymentsWithoutKeys = await resealAccounts(tx, shopId, keys);
+    // The plan to delete it was about the shop that the rows are of.
+    await updateDeletion(tx, shopId, null);
     await finish();
     return { shopId, files, appsWithoutSecret, webhooksWithoutSecret, paymentsWithoutKeys };
   } catch (error) {

@@ -38,7 +38,7 @@ export function sumSales(db: Queries, shopId: string, after: Date, before: Date)
 }
 
 /** The bit of rejectedOn. */
-const REJECTED = 2;
+export const REJECTED = 2;
 
 /**
  * The same for one product. Few orders are rejected: finding those in the index of states costs less than reading each

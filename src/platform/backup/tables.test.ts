@@ -18,6 +18,10 @@ const OF_NO_SHOP = [
   'admin_user',
   'cleanup',
   'demo_access_end',
+  'host_answer',
+  'host_event',
+  'host_log',
+  'host_token',
   'migration',
   'rate_window',
 ];

@@ -35,6 +35,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   report_run: 'Reports are counted from the orders, in every installation by itself.',
   report_state: 'Reports are counted from the orders, in every installation by itself.',
   sandbox_email: 'The last emails of a sandbox are for those who try something out in it.',
+  shop_day: 'What a shop uses is counted by the installation that it is in, for the bills of its host.',
   shop_move: 'A shop is moved by the installation that was asked to; what came of it is in the shop.',
   shop_move_line: 'A shop is moved by the installation that was asked to; what came of it is in the shop.',
   shop_move_part: 'Files wait for a move by the installation that they were sent to.',
@@ -70,8 +71,13 @@ interface ForeignKey {
   target: string[];
 }
 
-/** In the order in which their rows can be inserted. */
-export async function findShopTables(db: Queries): Promise<ShopTable[]> {
+/** The tables of a backup, in the order in which their rows can be inserted. */
+export function findShopTables(db: Queries): Promise<ShopTable[]> {
+  return findTablesOfShops(db, Object.keys(LEFT_OUT));
+}
+
+/** All tables with rows of shops, in the order in which their rows can be inserted. */
+export async function findTablesOfShops(db: Queries, leftOut: readonly string[] = []): Promise<ShopTable[]> {
   const tables = await db.many<ShopTable>(sql`
     select shop_table.relname as name,
       (
@@ -104,7 +110,7 @@ export async function findShopTables(db: Queries): Promise<ShopTable[]> {
         where conrelid = shop_table.oid and contype = 'f'
       ) as "foreignKeys"
     from pg_class shop_table join pg_namespace on pg_namespace.oid = shop_table.relnamespace
-    where nspname = current_schema() and relkind in ('r', 'p') and shop_table.relname <> all (${Object.keys(LEFT_OUT)})
+    where nspname = current_schema() and relkind in ('r', 'p') and shop_table.relname <> all (${leftOut}::text[])
       and exists (
         select from pg_attribute
         where attrelid = shop_table.oid and attname = 'shop_id' and not attisdropped)

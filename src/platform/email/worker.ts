@@ -4,6 +4,8 @@ import type { Config } from '../../config.ts';
 import type { Database, Queries } from '../../db/database.ts';
 import type { Background } from '../background.ts';
 import { startWorker } from '../jobs/worker.ts';
+import { limitOf } from '../plans/limits.ts';
+import { addSentEmail, countSentEmails } from '../plans/shop-days.ts';
 import { countEmail } from './daily-limit.ts';
 import { createDelivery, type Attachment, type EmailMessage } from './delivery.ts';
 import type { EmailKind } from './kind.ts';
@@ -43,6 +45,14 @@ export async function loadContent(
   return attachments && { email: loaded, attachments };
 }
 
+/** An email beyond the plan of its shop is tried again like one that could not be delivered. */
+export async function requireEmailsLeft(db: Database, config: Config, shopId: string): Promise<void> {
+  const found = await limitOf({ db, config }, shopId, 'emailsPerDay');
+  if (found && (await countSentEmails(db, shopId)) >= found.limit) {
+    throw new Error(`The plan ${found.plan} allows ${found.limit} emails a day`);
+  }
+}
+
 export interface EmailWorker extends Background {
   /** Milliseconds since it had an email to send. */
   quietFor(): number;
@@ -77,6 +87,7 @@ export function startEmailWorker(options: EmailWorkerOptions): EmailWorker {
         log.warn(line, 'email not sent: its address has reached the limit of the day');
         return;
       }
+      await requireEmailsLeft(db, config, shopId);
       const content = await loadContent(db.atClockOf(shopId), config, kind, email);
       if (!content) return;
       const { attachments } = content;
@@ -89,6 +100,10 @@ export function startEmailWorker(options: EmailWorkerOptions): EmailWorker {
       }
       await delivery.deliver(message);
       log.info(line, 'email sent');
+      // It is sent: a count that can't be written must not send it again.
+      await addSentEmail(db, shopId).catch((error: unknown) =>
+        log.warn({ err: error, ...line }, 'an email is not counted'),
+      );
     },
   });
   return {

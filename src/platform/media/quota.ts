@@ -2,6 +2,7 @@ import type { Config } from '../../config.ts';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { HttpError, Refusal } from '../../http/errors.ts';
+import { limitOf, planLimitReached } from '../plans/limits.ts';
 import { CLASSIFIERS, type ImageSizes } from './images.ts';
 
 /**
@@ -17,26 +18,36 @@ export function bytesOf(images: readonly { sizes: ImageSizes }[]): number {
   return files.reduce((sum, file) => sum + (file?.bytes ?? 0), 0);
 }
 
-/** Checked before an image is scaled, which is the costly part; the transaction decides. */
-export async function refuseFullMedia(db: Queries, config: Config, shopId: string): Promise<void> {
-  if (config.MEDIA_QUOTA_MB === 0) return;
-  const row = await db.one<{ value: number }>(sql`
-    select value from counter where shop_id = ${shopId} and name = 'mediaBytes'`);
-  if (row && row.value >= config.MEDIA_QUOTA_MB * MEGABYTE) throw fullMedia(config);
+/** The bytes that the images of a shop may take: of the installation, or of its plan where that is less. */
+async function quotaOf(db: Queries, config: Config, shopId: string) {
+  const quota = config.MEDIA_QUOTA_MB === 0 ? Number.MAX_SAFE_INTEGER : config.MEDIA_QUOTA_MB * MEGABYTE;
+  const found = await limitOf({ db, config }, shopId, 'mediaMegabytes');
+  if (!found || found.limit * MEGABYTE >= quota) return { bytes: quota, refusal: () => fullMedia(config) };
+  const { limit, plan } = found;
+  return { bytes: limit * MEGABYTE, refusal: () => planLimitReached('mediaMegabytes', limit, plan) };
 }
 
-/** Counts the bytes of a new image; 413 when the shop has no space left for it. */
+/** Checked before an image is scaled, which is the costly part; the transaction decides. */
+export async function refuseFullMedia(db: Queries, config: Config, shopId: string): Promise<void> {
+  if (config.MEDIA_QUOTA_MB === 0 && config.PLANS_FILE === undefined) return;
+  const { bytes, refusal } = await quotaOf(db, config, shopId);
+  const row = await db.one<{ value: number }>(sql`
+    select value from counter where shop_id = ${shopId} and name = 'mediaBytes'`);
+  if (row && row.value >= bytes) throw refusal();
+}
+
+/** Counts the bytes of a new image; refused when the shop has no space left for it. */
 export async function takeMedia(
   tx: Transaction,
   config: Config,
   shopId: string,
   bytes: number,
 ): Promise<void> {
-  const quota = config.MEDIA_QUOTA_MB === 0 ? Number.MAX_SAFE_INTEGER : config.MEDIA_QUOTA_MB * MEGABYTE;
+  const quota = await quotaOf(tx, config, shopId);
   const counted = await tx.run(sql`
     update counter set value = value + ${bytes}
-    where shop_id = ${shopId} and name = 'mediaBytes' and value + ${bytes}::bigint <= ${quota}`);
-  if (counted === 0) throw fullMedia(config);
+    where shop_id = ${shopId} and name = 'mediaBytes' and value + ${bytes}::bigint <= ${quota.bytes}`);
+  if (counted === 0) throw quota.refusal();
 }
 
 /** Counts images that were added without this check, such as those of the demo shop, or deleted (below 0). */

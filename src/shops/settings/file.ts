@@ -7,6 +7,7 @@ import { runInThread } from '../../platform/thread.ts';
 import type { DomainPolicy } from '../shop/domain-policy.ts';
 import { contentProblems } from './checks.ts';
 import { documentOf, settingsWith, type NewIdOf } from './conversion.ts';
+import { refuseBeyondPlan } from './beyond-plan.ts';
 import { settingsChanges } from './diff.ts';
 import { PROOF_NEEDED } from './domains.ts';
 import { amountKeys, createSettingsFormat, type SettingsFormat } from './format.ts';
@@ -115,6 +116,7 @@ export async function applySettings(
   refuse(fileProblems(file, format, current), linesOfFiles.get(file));
 
   const next = settingsWith(current, file, newIdOf);
+  await refuseBeyondPlan(tx, current, next, domainPolicy);
   const { changes, sections } = await applyOwnSections(tx, current, next, domainPolicy);
   for (const section of format.sections) {
     const value = sectionOf(file, section);

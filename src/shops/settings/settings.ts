@@ -23,8 +23,10 @@ export interface Settings extends StoredSettings {
    * The domains that lead to the shop and are used in links: all it has named except those that wait for their proof.
    */
   domainsInUse: string[];
-  /** The operator of the installation has closed the shop. */
+  /** The operator of the installation has closed the shop: it is paused, or will be deleted. */
   isSuspended: boolean;
+  /** When it is deleted, unless it is restored before; null: it stays. */
+  deletionAt: Date | null;
   /** The merchant has opened the shop: its pages are public. */
   isOpen: boolean;
   /** The preview link is derived from it. */
@@ -176,6 +178,7 @@ const OUTSIDE_OF_DOCUMENT = [
   'customerGroups',
   'productTypes',
   'isSuspended',
+  'deletionAt',
   'isOpen',
   'previewSeed',
   'sandbox',
@@ -201,7 +204,8 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
     select shop_id as "shopId", settings_version as version, default_locale as "defaultLocale", locales,
       default_currency as "defaultCurrency", currencies, exchange_rates as "exchangeRates",
       public_catalogue as "publicCatalogue", settings as document,
-      suspended_at is not null as "isSuspended", is_open as "isOpen", preview_seed as "previewSeed",
+      (suspended_at is not null or deletion_at is not null) as "isSuspended", deletion_at as "deletionAt",
+      is_open as "isOpen", preview_seed as "previewSeed",
       case when sandbox_of is not null then json_build_object('of', sandbox_of, 'clock', sandbox_clock) end as sandbox,
       (
         select coalesce(json_agg(json_build_object(

@@ -14,6 +14,18 @@ export function updateSuspension(tx: Transaction, shopId: string, suspendedAt: D
     where shop_id = ${shopId}`);
 }
 
+/** When a shop is deleted; until then it is closed as a suspended one is. null: it stays. */
+export function updateDeletion(tx: Transaction, shopId: string, deletionAt: Date | null) {
+  return tx.run(sql`
+    update shop set deletion_at = ${deletionAt}, settings_version = settings_version + 1
+    where shop_id = ${shopId}`);
+}
+
+/** null: the default plan. */
+export function updatePlan(tx: Transaction, shopId: string, plan: string | null) {
+  return tx.run(sql`update shop set plan = ${plan} where shop_id = ${shopId}`);
+}
+
 /** Opens the pages of a shop to the public, or closes them. The API stays as it is. */
 export function updateOpening(tx: Transaction, shopId: string, isOpen: boolean) {
   return tx.run(sql`
@@ -43,13 +55,14 @@ export function findShops(db: Queries, limit: number) {
     name: string;
     isOpen: boolean;
     isSuspended: boolean;
+    deletionAt: Date | null;
     /** null: it is a shop of its own. */
     sandboxOf: string | null;
     createdAt: Date;
   }>(sql`
     select shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop_id) as name,
-      is_open as "isOpen", suspended_at is not null as "isSuspended", sandbox_of as "sandboxOf",
-      created_at as "createdAt"
+      is_open as "isOpen", suspended_at is not null as "isSuspended", deletion_at as "deletionAt",
+      sandbox_of as "sandboxOf", created_at as "createdAt"
     from shop order by lower(shop_id) limit ${limit}`);
 }
 

@@ -1,0 +1,19 @@
+import type { Queries, Transaction } from '../db/database.ts';
+
+export interface Owner {
+  ownerId: string;
+  email: string;
+  /** The invitation has not been accepted yet. */
+  isInvited: boolean;
+  /** In any shop; null: never. */
+  signedInAt: Date | null;
+}
+
+/** The owners of shops. The admin has its people, and registers this. */
+export interface Staff {
+  owners(db: Queries, shopId: string): Promise<Owner[]>;
+  /** Sends the invitation as the page of the shop's people does, and returns the id. `by` is named in it. */
+  inviteOwner(tx: Transaction, shopId: string, invitation: { email: string; by: string }): Promise<string>;
+  /** Never the last one. */
+  removeOwner(tx: Transaction, shopId: string, ownerId: string): Promise<void>;
+}

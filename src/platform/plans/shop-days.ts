@@ -1,0 +1,123 @@
+import type { Database, Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { CleanupStep } from '../cleanup.ts';
+
+/** What shops use by day, as far as no other sum has it: calls, emails, and how much there is of what is kept. */
+
+const DAY = 86_400_000;
+const WRITE_EVERY = 10_000;
+/** Shops counted within that time; calls of further shops are not counted. */
+const MAX_COUNTED = 20_000;
+
+export const dayOf = (moment: Date) => moment.toISOString().slice(0, 10);
+
+export interface ShopCallCounter {
+  /** Counts a call of a shop's API, without a statement. */
+  count(shopId: string): void;
+  /** Writes the counts so far. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The last seconds may be lost when the database is unavailable or the process is killed. */
+export function createShopCallCounter(db: Database, onFailure: (error: unknown) => void): ShopCallCounter {
+  let counted = new Map<string, number>();
+  let day = dayOf(db.now);
+
+  const write = async (ofDay: string, calls: ReadonlyMap<string, number>) => {
+    for (const [shopId, requests] of calls) await addRequests(db, shopId, ofDay, requests).catch(onFailure);
+  };
+  let writing = Promise.resolve();
+  const writeNext = () => {
+    const [ofDay, calls] = [day, counted];
+    counted = new Map();
+    day = dayOf(db.now);
+    return (writing = writing.then(() => write(ofDay, calls)));
+  };
+  const timer = setInterval(() => void writeNext(), WRITE_EVERY).unref();
+
+  return {
+    count(shopId) {
+      const calls = counted.get(shopId);
+      if (calls === undefined && counted.size >= MAX_COUNTED) return;
+      counted.set(shopId, (calls ?? 0) + 1);
+    },
+    flush: writeNext,
+    close() {
+      clearInterval(timer);
+      return writeNext();
+    },
+  };
+}
+
+/** A shop that was deleted meanwhile is not counted. */
+function addRequests(db: Queries, shopId: string, day: string, requests: number) {
+  return db.run(sql`
+    insert into shop_day (shop_id, day, requests)
+    select shop_id, ${day}::date, ${requests}::bigint from shop where shop_id = ${shopId}
+    on conflict (shop_id, day) do update set requests = shop_day.requests + excluded.requests`);
+}
+
+/** Counts an email that was sent. */
+export function addSentEmail(db: Queries, shopId: string) {
+  return db.run(sql`
+    insert into shop_day (shop_id, day, emails)
+    select shop_id, ${dayOf(db.now)}::date, 1 from shop where shop_id = ${shopId}
+    on conflict (shop_id, day) do update set emails = shop_day.emails + excluded.emails`);
+}
+
+export async function countSentEmails(db: Queries, shopId: string): Promise<number> {
+  const row = await db.one<{ emails: number }>(sql`
+    select emails from shop_day where shop_id = ${shopId} and day = ${dayOf(db.now)}::date`);
+  return row?.emails ?? 0;
+}
+
+/** A day is billed long before it is deleted. */
+const KEPT_FOR = 800 * DAY;
+
+/** Measures each shop once a day, soon after midnight (UTC), from its counters. */
+export const shopDays: CleanupStep = {
+  name: 'days of shops',
+  every: 600_000,
+  run: async (db, limit) => {
+    const today = dayOf(db.now);
+    const shops = await db.many<{ shopId: string }>(sql`
+      select shop.shop_id as "shopId" from shop
+      left join shop_day on shop_day.shop_id = shop.shop_id and shop_day.day = ${today}::date
+      where shop_day.media_bytes is null order by shop.shop_id limit ${limit}`);
+    for (const { shopId } of shops) await measure(db, shopId, today);
+    return shops.length;
+  },
+};
+
+function measure(db: Queries, shopId: string, day: string) {
+  return db.run(sql`
+    insert into shop_day (shop_id, day, media_bytes, people, products)
+    select shop_id, ${day}::date,
+      coalesce((select value from counter where shop_id = ${shopId} and name = 'mediaBytes'), 0),
+      (select count(*) from shop_user where shop_id = ${shopId}),
+      (
+        select coalesce(sum(products), 0)::bigint from listing_size
+        where shop_id = ${shopId} and category_id = ${WHOLE_SHOP}
+      )
+    from shop where shop_id = ${shopId}
+    on conflict (shop_id, day) do update
+    set media_bytes = excluded.media_bytes, people = excluded.people, products = excluded.products`);
+}
+
+const WHOLE_SHOP = '00000000-0000-0000-0000-000000000000';
+
+export const shopDayCleanup: CleanupStep = {
+  name: 'old days of shops',
+  run: async (db, limit) => {
+    const old = await db.many<{ shopId: string; day: string }>(sql`
+      select shop_id as "shopId", day::text from shop_day
+      where day < ${dayOf(new Date(db.now.getTime() - KEPT_FOR))}::date order by day limit ${limit}`);
+    await db.run(sql`
+      delete from shop_day
+      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ day }) => day)}::date[])
+        as old (shop_id, day)
+      where shop_day.shop_id = old.shop_id and shop_day.day = old.day`);
+    return old.length;
+  },
+};
