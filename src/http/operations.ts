@@ -347,7 +347,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
         const queries = queriesOf(incoming);
         incoming.db = queries;
         const value = await handler(incoming as typeof incoming & { db: Queries });
-        if (operation.isReadAudited) await recordEntry(queries, entryOf(incoming, operation, db.now));
+        if (operation.isReadAudited) await recordEntry(queries, entryOf(incoming, operation, queries.now));
         const isText = reply && !(value instanceof RawJson || value instanceof Readable);
         const body = isText ? textOf(value, operation, reply) : null;
         return { status: operation.status ?? 200, headers, value, body, replayed: false };

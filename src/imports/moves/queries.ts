@@ -189,7 +189,7 @@ export async function saveMoveProgress(
   const saved = await db.run(sql`
     update shop_move
     set counts = ${counts}, pictures = ${pictures}, records_done = ${recordsDone}, lines = ${lines},
-      run_at = ${leaseEnd(db.now)}
+      run_at = ${leaseEnd(db.serviceNow)}
     where shop_id = ${shopId} and move_id = ${moveId} and attempts = ${attempts}`);
   return saved > 0;
 }

@@ -15,11 +15,14 @@ import {
 } from '../../../test/carts.ts';
 import { attemptsOf, buy } from '../../../test/payments.ts';
 import { waitFor } from '../../../test/process.ts';
+import { startReceiver } from '../../../test/receiver.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { startSmtp, type SmtpServer } from '../../../test/smtp.ts';
 import { readPage } from '../../../test/storefront.ts';
 import { copyShop } from '../../commands/backup/copy.ts';
-import { startPayments, startTransport } from '../../composition/background.ts';
+import { insertBulkEdit } from '../../catalogue/products/bulk-edit-queries.ts';
+import { runDueEdits } from '../../catalogue/products/bulk-edit-runner.ts';
+import { startPayments, startTransport, startWebhooks } from '../../composition/background.ts';
 import { startEmails } from '../../composition/emails.ts';
 import { readConfig } from '../../config.ts';
 import { sql } from '../../db/sql.ts';
@@ -208,7 +211,7 @@ describe('the clock', () => {
   test('moves by ten years at most, in all', async () => {
     const shop = await givenSandbox();
     await advance(shop, '6y');
-    const { status, body } = await service.call('POST', `/manage/shops/${shop.shopId}/clock`, {
+    const { status } = await service.call('POST', `/manage/shops/${shop.shopId}/clock`, {
       token: shop.token,
       body: { advance: 'P6Y' },
     });
@@ -302,6 +305,60 @@ describe('to the outside', () => {
         where shop_id = ${one.shopId} and order_id = ${orderId}`);
       expect(row!.sandbox).toBe(one === shop ? true : null);
     }
+  });
+});
+
+describe('queues, whatever the clock says', () => {
+  test('webhooks that were set in it are called at once, and signed with the time of the service', async () => {
+    const shop = await givenSandbox();
+    await advance(shop, '1y');
+    const receiver = await startReceiver();
+    const { db, config, app } = service;
+    const worker = startWebhooks({
+      db,
+      config,
+      demoAccess: app.demoAccess,
+      log: pino({ level: 'silent' }),
+      origin: 'https://shop.example',
+      pause: 20,
+    });
+    try {
+      await manage(shop, 'POST', '/webhooks', { callbackUrl: receiver.url, eventType: 'ORDER_CREATE' });
+      const orderId = await placeOrder(shop);
+      const [call] = await receiver.until(1);
+      expect(call!.text).toContain(orderId);
+      expect(call!.headers['webhook-timestamp']).toBe(String(NOW.getTime() / 1000));
+      await waitFor(async () => {
+        const rows = await db.many(sql`select from webhook_delivery where shop_id = ${shop.shopId}`);
+        return rows.length === 1;
+      });
+      // The lease has ended, so the next event is delivered, too.
+      await placeOrder(shop);
+      expect(await receiver.until(2)).toHaveLength(2);
+    } finally {
+      await worker.stop();
+      await receiver.close();
+    }
+  });
+
+  test('many products are changed, and their prices have the time of the sandbox', async () => {
+    const shop = await givenSandbox();
+    await advance(shop, '1y');
+    const { db } = service;
+    await db.ofShop(shop.shopId).transaction((tx) =>
+      insertBulkEdit(tx, shop.shopId, {
+        author: 'owner@mail.example',
+        action: { kind: 'setPrice', currency: 'EUR', amount: 1500 },
+        productIds: [tea],
+      }),
+    );
+    await runDueEdits({ db, log: pino({ level: 'silent' }) as never });
+    expect(await db.many(sql`select state from bulk_edit where shop_id = ${shop.shopId}`)).toEqual([
+      { state: 'done' },
+    ]);
+    const prices = await db.many<{ at: Date }>(sql`
+      select valid_from as at from price_history where shop_id = ${shop.shopId} and price = 1500`);
+    expect(prices.map(({ at }) => at.toISOString())).toEqual(['2027-11-15T08:30:00.000Z']);
   });
 });
 
