@@ -135,3 +135,8 @@ create index mailing_recipient_of_email on mailing_recipient (shop_id, email, ch
 -- Emails of mailings have a queue of their own, which waits for that of the other emails.
 alter table job drop constraint job_queue;
 alter table job add constraint job_queue check (queue in ('mail', 'mailing'));
+
+-- People who write mailings need no right to anything else.
+alter table shop_user drop constraint shop_user_role;
+alter table shop_user add constraint shop_user_role
+  check (role in ('owner', 'manager', 'catalogue', 'orders', 'marketing', 'accountant'));

@@ -71,6 +71,7 @@ const ID_IN: Record<string, (answer: Answer) => string> = {
   noteId: ({ body }) => body.noteId,
   segmentId: ({ body }) => body.segmentId,
   pageId: ({ body }) => body.pageId,
+  mailingId: ({ body }) => body.mailingId,
   redirectId: ({ body }) => body.redirectId,
 };
 

@@ -94,7 +94,7 @@ test.each([
   [['create', 'owner@demo.localhost', '--host'], '"owner@demo.localhost" is not an email address.'],
   [
     ['create', 'a@b.example', '--shop', 'DemoShop', '--role', 'king'],
-    'Unknown role "king". The roles are: owner, manager, catalogue, orders, accountant',
+    'Unknown role "king". The roles are: owner, manager, catalogue, orders, marketing, accountant',
   ],
   [['create', 'a@b.example'], 'Say where the user works: --shop ID, or --host for the whole installation.'],
   [['create', 'a@b.example', '--shop', 'Nowhere'], 'There is no shop "Nowhere". See: npx kontor shop list'],

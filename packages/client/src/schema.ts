@@ -2291,6 +2291,8 @@ export interface paths {
          * @description A draft, or one that is over, with its results. 409: it is under way.
          *
          *     Scope: newsletters_read and coupons_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The example of its state has scheduled it.
          */
         delete: operations["deleteMailing"];
         options?: never;
@@ -11730,7 +11732,7 @@ export interface components {
          */
         pageId: string;
         /**
-         * @description An id: 36 characters, upper case in answers, compared ignoring case.
+         * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createMailing.
          * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
          */
         mailingId: string;
@@ -29274,20 +29276,18 @@ export interface operations {
                 /**
                  * @example {
                  *       "newsletters": [
-                 *         "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E"
+                 *         "01941F29-7C00-7000-B059-252D9350B15A"
                  *       ],
-                 *       "segmentId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2F",
-                 *       "couponCampaignId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D30",
-                 *       "perHour": 500,
+                 *       "couponCampaignId": "01941F29-7C00-7001-AF0A-476EC9B9B28B",
                  *       "texts": [
                  *         {
                  *           "locale": "en_GB",
                  *           "subject": "New at the harbour",
-                 *           "preheader": "Three new blends, roasted this week",
+                 *           "preheader": "Three blends, roasted this week",
                  *           "blocks": [
                  *             {
                  *               "type": "richText",
-                 *               "html": "<p>We have moved.</p>"
+                 *               "html": "<p>Roasted a street away.</p>"
                  *             }
                  *           ]
                  *         }
@@ -29415,7 +29415,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createMailing.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 mailingId: components["parameters"]["mailingId"];
@@ -29517,7 +29517,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createMailing.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 mailingId: components["parameters"]["mailingId"];
@@ -29529,20 +29529,18 @@ export interface operations {
                 /**
                  * @example {
                  *       "newsletters": [
-                 *         "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E"
+                 *         "01941F29-7C00-7000-B059-252D9350B15A"
                  *       ],
-                 *       "segmentId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2F",
-                 *       "couponCampaignId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D30",
-                 *       "perHour": 500,
+                 *       "couponCampaignId": "01941F29-7C00-7001-AF0A-476EC9B9B28B",
                  *       "texts": [
                  *         {
                  *           "locale": "en_GB",
                  *           "subject": "New at the harbour",
-                 *           "preheader": "Three new blends, roasted this week",
+                 *           "preheader": "Three blends, roasted this week",
                  *           "blocks": [
                  *             {
                  *               "type": "richText",
-                 *               "html": "<p>We have moved.</p>"
+                 *               "html": "<p>Roasted a street away.</p>"
                  *             }
                  *           ]
                  *         }
@@ -29676,7 +29674,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createMailing.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 mailingId: components["parameters"]["mailingId"];
@@ -29806,7 +29804,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createMailing.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 mailingId: components["parameters"]["mailingId"];

@@ -180,6 +180,9 @@ test('who may only read sees the results and no button', async () => {
       expect((await accountant.post(`${path}/${action}`, { state: 'scheduled' })).status).toBe(403);
     expect((await accountant.post(path, { subject: 'x' })).status).toBe(403);
   });
+  const marketing = await givenMerchant(service, 'marketing');
+  expect((await marketing.get(path)).text).toContain('<form method="post" class="page-editor"');
+  expect((await marketing.post(`${path}/state`, { state: 'scheduled' })).status).toBe(303);
   const orders = await givenMerchant(service, 'orders');
   expect((await orders.get('/marketing/mailings')).status).toBe(403);
 });

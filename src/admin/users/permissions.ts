@@ -18,7 +18,7 @@ const ADMIN_PERMISSIONS = [
   'shop_write',
 ] as const;
 
-export const ROLES = ['owner', 'manager', 'catalogue', 'orders', 'accountant'] as const;
+export const ROLES = ['owner', 'manager', 'catalogue', 'orders', 'marketing', 'accountant'] as const;
 export type Role = (typeof ROLES)[number];
 
 export function isRole(text: string): text is Role {
@@ -48,6 +48,15 @@ const PERMISSIONS: Readonly<Record<Role, ReadonlySet<Permission>>> = {
     'coupons_read',
     'products_read',
     'legal_read',
+  ]),
+  marketing: new Set<Permission>([
+    'newsletters_read',
+    'coupons_read',
+    'coupons_write',
+    'carts_read',
+    'products_read',
+    'legal_read',
+    'legal_write',
   ]),
   accountant: new Set(ALL.filter((permission) => permission.endsWith('_read'))),
 };

@@ -115,8 +115,8 @@ interface CachedLetter {
   until: number;
 }
 
-/** Of the mailings that are being sent. */
-const letterCache: CacheKind<CachedLetter> = { name: 'letters of mailings', limit: { megabytes: 40 } };
+/** Of the mailings that are being sent: the thread of the emails has a share of 8. */
+const letterCache: CacheKind<CachedLetter> = { name: 'letters of mailings', limit: { entries: 200 } };
 
 /** Prices in a letter are at most so old. */
 const LETTER_LIFETIME = 5 * 60_000;
@@ -135,9 +135,7 @@ export async function cachedLetter(
   if (cached && cached.settingsVersion === sender.settings.version && cached.until > now)
     return cached.letter;
   const letter = await loadLetter(db, shopId, sender, source);
-  const { html: markup, text } = letter.content;
-  const bytes = 2 * (markup.text.length + text.reduce((sum, one) => sum + one.length, 0));
-  cache.set(key, { letter, settingsVersion: sender.settings.version, until: now + LETTER_LIFETIME }, bytes);
+  cache.set(key, { letter, settingsVersion: sender.settings.version, until: now + LETTER_LIFETIME });
   return letter;
 }
 
