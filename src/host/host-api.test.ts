@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { givenMerchant } from '../../test/admin.ts';
 import { changesNothing } from '../../test/carts.ts';
-import { expectRefusal, startDemo } from '../../test/demo.ts';
+import { expectRefusal, givenOtherShop, shopFingerprint, startDemo } from '../../test/demo.ts';
 import type { Answer, CallOptions, Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
 import { HOST_SCOPES } from '../http/scopes.ts';
@@ -241,6 +241,22 @@ describe('a shop', () => {
     expect(rest).toEqual({ rows: 0 });
     await given('Short');
   });
+});
+
+test('a full shop is deleted in steps, and its neighbour keeps everything', async () => {
+  const { shopId } = await givenOtherShop(service);
+  const before = await shopFingerprint(service, 'DemoShop');
+  await host('DELETE', `/shops/${shopId}?days=0`);
+  const step = shopDeletion(openMediaStorage(service.config), service.app.log);
+  let runs = 0;
+  while ((await step.run(service.db, 200)) === 200) runs++;
+  expect(runs).toBeGreaterThan(3);
+  const left = Object.entries(await shopFingerprint(service, shopId)).filter(
+    ([, print]) => !print.startsWith('0 rows'),
+  );
+  expect(left).toEqual([]);
+  expect(await shopFingerprint(service, 'DemoShop')).toEqual(before);
+  expect((await host('GET', `/shops/${shopId}`)).status).toBe(404);
 });
 
 test('the list is filtered, and read with a cursor', async () => {

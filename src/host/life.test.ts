@@ -5,7 +5,10 @@ import { givenMerchant } from '../../test/admin.ts';
 import { givenToken, SELLER } from '../../test/builders.ts';
 import { changesNothing } from '../../test/carts.ts';
 import { newFolder, cleanUp } from '../../test/process.ts';
+import { formOf, PNG } from '../../test/upload.ts';
 import { startService, type Answer, type CallOptions, type Service } from '../../test/service.ts';
+import { startEmails } from '../composition/emails.ts';
+import { sql } from '../db/sql.ts';
 import { parsePlans } from '../platform/plans/plans.ts';
 import { shopDays } from '../platform/plans/shop-days.ts';
 import { HOST_SCOPES } from '../http/scopes.ts';
@@ -23,6 +26,7 @@ plans:
   small: { products: 2, ordersPerMonth: 3, people: 1, languages: 1, mediaMegabytes: 1, features: [feeds] }
   tiny: { products: 0, ordersPerMonth: 0, people: 0, requestsPerHour: 5 }
   large: { products: 10, ordersPerMonth: 10 }
+  quiet: { emailsPerDay: 1 }
 `;
 
 let service: Service;
@@ -192,6 +196,12 @@ test('the life of fifty shops: made, sold, limited, suspended, resumed, deleted,
   expect(cells.reduce((sum, line) => sum + Number(line[4]), 0)).toBe(placed);
   expect(cells.reduce((sum, line) => sum + Number(line[5]), 0)).toBeCloseTo(own.gross, 6);
 
+  const { body: metrics } = await service.app.inject({ url: '/metrics' });
+  expect(metrics).toContain('shops{state="notOpen"} 50');
+  const requests = today.reduce((sum, day) => sum + day.requests, 0);
+  expect(metrics).toContain(`shops_used_today{what="requests"} ${requests}`);
+  expect(metrics).not.toContain('life-01');
+
   for (const { shopId } of tenants.slice(10, 20)) await host('DELETE', `/shops/${shopId}?days=1`);
   for (const { shopId } of tenants.slice(10, 15)) {
     expect((await host('POST', `/shops/${shopId}/restore`)).body.state).toBe('notOpen');
@@ -292,6 +302,38 @@ test('people, languages and domains beyond a plan are refused, and change nothin
   ]);
   const invited = await merchant.post('/users', { email: 'x@mail.example', role: 'manager' });
   expect([invited.status, invited.text.includes('has room for 1 people')]).toEqual([402, true]);
+});
+
+test('images and apps beyond a plan are refused', async () => {
+  const { token: own, productId } = await givenTenant('full');
+  await service.db.run(sql`
+    update counter set value = 1048576 where shop_id = 'full' and name = 'mediaBytes'`);
+  const picture = formOf({ filename: 'tea.png', content: PNG });
+  const image = await service.call('POST', `/full/products/${productId}/slideshow`, {
+    token: own,
+    body: picture.body,
+    headers: picture.headers,
+  });
+  expect(codeOf(image)).toEqual([402, 'PLAN_MEDIA_REACHED']);
+  const merchant = await givenMerchant(service, 'owner', 'full');
+  const refused = await merchant.post('/apps/new', { name: 'stock sync', scope: 'products_read' });
+  expect([refused.status, refused.text.includes('does not include this (apps)')]).toEqual([402, true]);
+});
+
+test('an email beyond the plan waits', async () => {
+  await givenTenant('letters', 'quiet');
+  // The orders of the other tests have emails too.
+  await service.db.run(sql`delete from job`);
+  for (const email of ['first@mail.example', 'second@mail.example']) {
+    expect((await host('POST', '/shops/letters/owners', { body: { email } })).status).toBe(201);
+  }
+  const { app, db, config } = service;
+  const emails = startEmails({ db, config, log: app.log, origin: 'http://localhost', pause: 10 });
+  const left = () => db.many<{ attempts: number }>(sql`select attempts from job where shop_id = 'letters'`);
+  await expect.poll(left, { timeout: 20_000 }).toEqual([{ attempts: 1 }]);
+  await emails.stop();
+  const usage = await usageOf('2026-11-19', '2026-11-19');
+  expect(usage.find(({ shopId }) => shopId === 'letters')).toMatchObject({ emails: 1 });
 });
 
 test.each([

@@ -146,6 +146,7 @@ const NOT_ON_A_PAGE = [
   '/admin/host/jobs/:shopId/:jobId/retry',
   '/admin/host/jobs/retry',
   '/admin/host/shops/:shopId/open',
+  '/admin/host/shops/:shopId/restore',
   '/admin/link',
   '/admin/sign-in/code',
   '/admin/shops/:shopId/apps/:appId/install',

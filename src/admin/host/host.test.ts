@@ -115,6 +115,28 @@ test('a suspended shop is closed for shoppers and apps in every process, not for
   await beside.close();
 });
 
+test('a shop is deleted with a delay, found by its state, and restored', async () => {
+  const merchant = await givenMerchant(service, 'owner', 'EmptyShop');
+  const done = await host.post('/admin/host/shops/EmptyShop/delete');
+  expect([done.status, done.location]).toEqual([303, '/admin/host']);
+  const planned = (await host.get('/admin/host?state=deletionPlanned')).text;
+  expect(rowOf(planned, 'EmptyShop')).toContain('Deletion planned on ');
+  expect(planned).not.toContain('/host/shops/DemoShop/');
+  expect(planned).toContain('action="/admin/host/shops/EmptyShop/restore"');
+  expect((await service.app.inject({ url: '/shop/EmptyShop' })).statusCode).toBe(503);
+  expect((await merchant.get('/customers')).text).toContain('This shop is closed and will be deleted on');
+  expect((await host.post('/admin/host/shops/EmptyShop/restore')).status).toBe(303);
+  expect((await host.get('/admin/host?state=deletionPlanned')).text).toContain('No results');
+  expect((await merchant.get('/customers')).text).not.toContain('will be deleted');
+  expect((await host.post('/admin/host/shops/Nowhere/delete')).status).toBe(404);
+  const events = await service.db.many(sql`
+    select type, by_name as by from host_event where shop = 'EmptyShop' order by position`);
+  expect(events).toEqual([
+    { type: 'SHOP_DELETION_PLANNED', by: host.email },
+    { type: 'SHOP_RESTORED', by: host.email },
+  ]);
+});
+
 test('failed emails are shown with their reason, and tried again', async () => {
   const id = newId(service.db.now);
   await service.db.run(sql`

@@ -8,11 +8,10 @@ import { saveBounces } from '../../people/newsletters/queries.ts';
 import { countEmail } from '../../platform/email/daily-limit.ts';
 import { createDelivery, type EmailMessage } from '../../platform/email/delivery.ts';
 import { EMAIL_QUEUE } from '../../platform/email/queue.ts';
-import { requireEmailsLeft, type EmailWorker } from '../../platform/email/worker.ts';
+import { countedOnce, type EmailWorker } from '../../platform/email/worker.ts';
 import { findDueJobs } from '../../platform/jobs/queries.ts';
 import { queueJobs } from '../../platform/jobs/queue.ts';
 import { startWorker } from '../../platform/jobs/worker.ts';
-import { addSentEmail } from '../../platform/plans/shop-days.ts';
 import type { Transaction } from '../../db/database.ts';
 import { createSenderLoader, type EmailSender } from '../../shops/email/shop.ts';
 import { cachedLetter, letterHtml, letterText, type MailingLetter } from './letter.ts';
@@ -74,15 +73,12 @@ export function startMailingWorker({ db, config, log, origin, pause }: MailingWo
       if (outcome === 'bounced') await saveBounces(tx, job.shopId, 'bounced', [job.email]);
     });
 
-  const deliver = async (sender: EmailSender, message: EmailMessage): Promise<void> => {
+  const deliver = (sender: EmailSender, message: EmailMessage): Promise<void> => {
     if (sender.keep) return sender.keep(message, MAILING_QUEUE);
-    const { shopId } = sender.settings;
-    await requireEmailsLeft(db, config, shopId);
-    await delivery.deliver(message);
-    // It is sent: a count that can't be written must not send it again.
-    await addSentEmail(db, shopId).catch((error: unknown) =>
-      log.warn({ err: error, shop: shopId }, 'an email is not counted'),
-    );
+    return countedOnce(db, config, sender.settings.shopId, async () => {
+      await delivery.deliver(message);
+      return true;
+    });
   };
 
   const sendTo = async (job: SentJob): Promise<void> => {

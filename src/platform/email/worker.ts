@@ -5,7 +5,7 @@ import type { Database, Queries } from '../../db/database.ts';
 import type { Background } from '../background.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { limitOf } from '../plans/limits.ts';
-import { addSentEmail, countSentEmails } from '../plans/shop-days.ts';
+import { giveBackEmail, takeEmail } from '../plans/shop-days.ts';
 import { countEmail } from './daily-limit.ts';
 import { createDelivery, type Attachment, type EmailMessage } from './delivery.ts';
 import type { EmailKind } from './kind.ts';
@@ -45,13 +45,27 @@ export async function loadContent(
   return attachments && { email: loaded, attachments };
 }
 
-/** An email beyond the plan of its shop is tried again like one that could not be delivered. */
-export async function requireEmailsLeft(db: Database, config: Config, shopId: string): Promise<void> {
-  const found = await limitOf({ db, config }, shopId, 'emailsPerDay');
-  if (found && (await countSentEmails(db, shopId)) >= found.limit) {
-    throw new Error(`The plan ${found.plan} allows ${found.limit} emails a day`);
+/**
+ * Sends an email that counts for the day of its shop, and only then. One beyond the plan of the shop fails, and is tried
+ * again like one that could not be delivered.
+ */
+export async function countedOnce(
+  db: Database,
+  config: Config,
+  shopId: string,
+  send: () => Promise<boolean>,
+): Promise<void> {
+  const { limit, plan } = (await limitOf({ db, config }, shopId, 'emailsPerDay')) ?? NO_LIMIT;
+  if (!(await takeEmail(db, shopId, limit))) throw new Error(`The plan ${plan} allows ${limit} emails a day`);
+  let isSent = false;
+  try {
+    isSent = await send();
+  } finally {
+    if (!isSent) await giveBackEmail(db, shopId);
   }
 }
+
+const NO_LIMIT = { limit: Number.MAX_SAFE_INTEGER, plan: '' };
 
 export interface EmailWorker extends Background {
   /** Milliseconds since it had an email to send. */
@@ -87,23 +101,21 @@ export function startEmailWorker(options: EmailWorkerOptions): EmailWorker {
         log.warn(line, 'email not sent: its address has reached the limit of the day');
         return;
       }
-      await requireEmailsLeft(db, config, shopId);
-      const content = await loadContent(db.atClockOf(shopId), config, kind, email);
-      if (!content) return;
-      const { attachments } = content;
-      await nextTurn();
-      const message = { ...shop.render(kind, content.email), id, to, attachments };
-      if (shop.keep && !kind.isOfService) {
-        await shop.keep(message, template);
-        log.info(line, 'email of a sandbox kept');
-        return;
-      }
-      await delivery.deliver(message);
-      log.info(line, 'email sent');
-      // It is sent: a count that can't be written must not send it again.
-      await addSentEmail(db, shopId).catch((error: unknown) =>
-        log.warn({ err: error, ...line }, 'an email is not counted'),
-      );
+      await countedOnce(db, config, shopId, async () => {
+        const content = await loadContent(db.atClockOf(shopId), config, kind, email);
+        if (!content) return false;
+        const { attachments } = content;
+        await nextTurn();
+        const message = { ...shop.render(kind, content.email), id, to, attachments };
+        if (shop.keep && !kind.isOfService) {
+          await shop.keep(message, template);
+          log.info(line, 'email of a sandbox kept');
+          return false;
+        }
+        await delivery.deliver(message);
+        log.info(line, 'email sent');
+        return true;
+      });
     },
   });
   return {

@@ -58,18 +58,22 @@ function addRequests(db: Queries, shopId: string, day: string, requests: number)
     on conflict (shop_id, day) do update set requests = shop_day.requests + excluded.requests`);
 }
 
-/** Counts an email that was sent. */
-export function addSentEmail(db: Queries, shopId: string) {
-  return db.run(sql`
+/** Counts an email that is about to be sent; false: so many were sent today already. */
+export async function takeEmail(db: Queries, shopId: string, limit: number): Promise<boolean> {
+  if (limit === 0) return false;
+  const taken = await db.run(sql`
     insert into shop_day (shop_id, day, emails)
     select shop_id, ${dayOf(db.now)}::date, 1 from shop where shop_id = ${shopId}
-    on conflict (shop_id, day) do update set emails = shop_day.emails + excluded.emails`);
+    on conflict (shop_id, day) do update set emails = shop_day.emails + excluded.emails
+    where shop_day.emails < ${limit}`);
+  return taken === 1;
 }
 
-export async function countSentEmails(db: Queries, shopId: string): Promise<number> {
-  const row = await db.one<{ emails: number }>(sql`
-    select emails from shop_day where shop_id = ${shopId} and day = ${dayOf(db.now)}::date`);
-  return row?.emails ?? 0;
+/** It was not sent. */
+export function giveBackEmail(db: Queries, shopId: string) {
+  return db.run(sql`
+    update shop_day set emails = emails - 1
+    where shop_id = ${shopId} and day = ${dayOf(db.now)}::date and emails > 0`);
 }
 
 /** A day is billed long before it is deleted. */
