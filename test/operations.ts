@@ -2421,6 +2421,30 @@ export const OPERATIONS: readonly Operation[] = [
     status: 204,
     params: { pageId: insertOwnPage },
   }),
+  operation('GET /manage/domains', 'any token', {
+    labels: [],
+    answer: array(
+      'items',
+      sparse(
+        shape(
+          'host: string\nused: boolean\ndone: boolean\ncheckedAt: string|null',
+          'addresses: array\naddresses[]: string',
+          object(
+            'certificate',
+            'issuer: string\nvalidUntil: string\nnames: array\nnames[]: string',
+            'object|null',
+          ),
+          array(
+            'steps',
+            shape(
+              'step: string\nstate: string\nreason: string',
+              array('choices', array('records', 'type: string\nname: string\nvalue: string')),
+            ),
+          ),
+        ),
+      ),
+    ),
+  }),
   operation('GET /manage/readiness', 'orders_read', {
     labels: [],
     answer: shape(

@@ -101,6 +101,8 @@ import { settingsFormat } from './settings-format.ts';
 import { scriptTagOperations } from '../apps/script-tags/routes.ts';
 import { searchOperations } from '../catalogue/search/routes.ts';
 import { shippingMethods } from '../shops/shipping-methods/routes.ts';
+import { domainOperations } from '../shops/domains/routes.ts';
+import { createServiceAddresses } from '../shops/domains/service-addresses.ts';
 import { createShopHosts } from '../shops/shop/hosts.ts';
 import { shop } from '../shops/shop/routes.ts';
 import { startPageRoutes } from '../site/start-page/routes.ts';
@@ -258,6 +260,7 @@ export async function buildApp({
   registerOpenapi(app);
 
   const media = openMediaStorage(config);
+  const service = createServiceAddresses(config);
   const policy = receiverPolicy(config, demoAccess);
   const vatSender = createSender(policy, { timeout: CHECK_BUDGET, maxStored: MAX_ANSWER_BYTES });
   const vatRegister = createVatRegister({
@@ -305,6 +308,7 @@ export async function buildApp({
   managedReturns(api);
   documents(api);
   readiness(api, payments);
+  domainOperations(api, { config, demoAccess, service, loadKey });
   currencies(api);
   locales(api);
   taxOperations(api);
@@ -375,6 +379,7 @@ export async function buildApp({
     emailKinds: EMAIL_KINDS,
     providers: payments.providers,
     media,
+    service,
   });
 
   // Waiting readers would keep the service from ending.
