@@ -152,7 +152,7 @@ async function pageOf(name: string): Promise<{ status: number; body: string; nam
 const certificateOf = async (name: string) => (await pageOf(name))?.names;
 
 const steps = async () => {
-  const token = await givenToken(service, 'Alpha', []);
+  const token = await givenToken(service, 'Alpha', ['orders_read']);
   const { body } = await service.call('GET', '/manage/shops/Alpha/domains', { token });
   const [domain] = body.items;
   return {

@@ -182,7 +182,7 @@ describe('the check in the background', () => {
   const claim = (shopId: string, domains: string[]) =>
     service.db.transaction((tx) => applySettings(tx, shopId, { domains }));
   const stepsOf = async (shopId: string) => {
-    const token = await givenToken(service, shopId, []);
+    const token = await givenToken(service, shopId, ['orders_read']);
     const { body } = await service.call('GET', `/manage/shops/${shopId}/domains`, { token });
     return (body.items as { host: string; steps: { reason: string; choices: object[] }[] }[]).map(
       ({ host, steps }) => ({ host, reasons: steps.map(({ reason }) => reason), choices: steps[1]!.choices }),

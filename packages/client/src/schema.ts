@@ -1165,7 +1165,7 @@ export interface paths {
          * List domains
          * @description The domains of the shop, whether each is proved, points here and has a certificate, and what to enter at the domain provider. They are checked in the background, and in the admin with a button.
          *
-         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
         get: operations["listDomains"];
         put?: never;
@@ -6438,8 +6438,8 @@ export interface components {
             /** @description The steps in the order in which they are done. */
             steps: components["schemas"]["ReadinessStep"][];
         };
-        /** Certificate */
-        Certificate: {
+        /** DomainCertificate */
+        DomainCertificate: {
             /**
              * @description The authority.
              * @example Let's Encrypt
@@ -6453,8 +6453,8 @@ export interface components {
             /** @description The names it is for, the first ten. */
             names: string[];
         };
-        /** DNSRecord */
-        DNSRecord: {
+        /** DomainRecord */
+        DomainRecord: {
             /**
              * @description Type of the record.
              * @example CNAME
@@ -6472,10 +6472,10 @@ export interface components {
              */
             value: string;
         };
-        /** DNSRecords */
-        DNSRecords: {
+        /** DomainRecordChoice */
+        DomainRecordChoice: {
             /** @description The records to enter at the domain provider, all of them. */
-            records: components["schemas"]["DNSRecord"][];
+            records: components["schemas"]["DomainRecord"][];
         };
         /** DomainStep */
         DomainStep: {
@@ -6498,7 +6498,7 @@ export interface components {
              */
             reason: "proved" | "confirmed" | "notNeeded" | "notProved" | "usedWithoutProof" | "pointsHere" | "pointsElsewhere" | "pointsNowhere" | "noAnswer" | "notChecked" | "addressUnknown" | "valid" | "expiresSoon" | "expired" | "otherName" | "untrusted" | "none" | "afterProof" | "afterRouting" | "noTls";
             /** @description Any one of these is enough; empty when there is nothing to enter. */
-            choices: components["schemas"]["DNSRecords"][];
+            choices: components["schemas"]["DomainRecordChoice"][];
         };
         /** Domain */
         Domain: {
@@ -6524,7 +6524,8 @@ export interface components {
             checkedAt: string | null;
             /** @description Where it pointed then. */
             addresses: string[];
-            certificate: components["schemas"]["Certificate"] | null;
+            /** @description What browsers got then; null: nothing was found. */
+            certificate: components["schemas"]["DomainCertificate"] | null;
             /** @description The steps in the order in which they are done. */
             steps: components["schemas"]["DomainStep"][];
         };
@@ -10615,9 +10616,9 @@ export type CreditNoteCreateRequest = components['schemas']['CreditNoteCreateReq
 export type MissingSetting = components['schemas']['MissingSetting'];
 export type ReadinessStep = components['schemas']['ReadinessStep'];
 export type Readiness = components['schemas']['Readiness'];
-export type Certificate = components['schemas']['Certificate'];
-export type DnsRecord = components['schemas']['DNSRecord'];
-export type DnsRecords = components['schemas']['DNSRecords'];
+export type DomainCertificate = components['schemas']['DomainCertificate'];
+export type DomainRecord = components['schemas']['DomainRecord'];
+export type DomainRecordChoice = components['schemas']['DomainRecordChoice'];
 export type DomainStep = components['schemas']['DomainStep'];
 export type Domain = components['schemas']['Domain'];
 export type DomainList = components['schemas']['DomainList'];
@@ -19041,6 +19042,21 @@ export interface operations {
                      * @example {
                      *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/domains",
                      *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/domains",
+                     *       "status": "Forbidden"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];

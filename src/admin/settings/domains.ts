@@ -117,7 +117,7 @@ function domainCard(
     <p class="quiet">
       ${
         checkedAt
-          ? html`${messages.lastCheck}: ${momentText(checkedAt, visit.language)}`
+          ? messages.lastCheck({ moment: momentText(checkedAt, visit.language) })
           : messages.notChecked
       }
     </p>
@@ -127,7 +127,7 @@ function domainCard(
         action: adminPath(visit, '/settings/domains/check'),
         fields: { host },
         text: messages.check,
-        label: `${messages.check}: ${host}`,
+        label: `${messages.check} (${host})`,
         kind: 'main',
       })
     }
