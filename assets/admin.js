@@ -122,6 +122,20 @@ for (
   fold.open = true;
 }
 
+// What is entered elsewhere is copied. Browsers offer the clipboard only on HTTPS and on this machine.
+if (navigator.clipboard) {
+  for (const button of document.querySelectorAll('[data-copy-value]')) {
+    const text = button.textContent;
+    button.hidden = false;
+    button.addEventListener('click', () => {
+      void navigator.clipboard.writeText(button.dataset.copyValue).then(() => {
+        button.textContent = button.dataset.copied;
+        setTimeout(() => (button.textContent = text), 2000);
+      });
+    });
+  }
+}
+
 // One language of a form at a time.
 for (const tabs of document.querySelectorAll('[data-languages]')) {
   const form = tabs.closest('form');

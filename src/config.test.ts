@@ -11,6 +11,7 @@ describe('the configuration', () => {
       DATABASE_POOL: 10,
       DATABASE_NAMED_STATEMENTS: true,
       CACHE_MB: 384,
+      CERTIFICATE_ASK_HOST: '127.0.0.1',
       RATE_LIMIT: 6000,
       RATE_LIMIT_ANONYMOUS: 36000,
       EVENT_DAYS: 30,
@@ -60,6 +61,10 @@ describe('the configuration', () => {
     [
       { WEBHOOK_ALLOW: '10.0.0.0/64' },
       'WEBHOOK_ALLOW is "10.0.0.0/64", expected networks such as 10.0.0.0/8, 192.168.0.0/16',
+    ],
+    [
+      { PUBLIC_ADDRESSES: '203.0.113.5, 1.2' },
+      'PUBLIC_ADDRESSES is "203.0.113.5, 1.2", expected up to eight addresses such as 203.0.113.5, 2001:db8::5',
     ],
     [{ MEDIA_URL: 'https://bucket.example' }, 'MEDIA_URL is "https://bucket.example", expected a store'],
     [{ MEDIA_URL: 's3://key:secret@bucket' }, 'MEDIA_URL is "s3://key:secret@bucket", expected a store'],

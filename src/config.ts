@@ -1,4 +1,4 @@
-import { isIPv4 } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import { Ajv } from 'ajv';
 import ipaddr from 'ipaddr.js';
 
@@ -68,6 +68,26 @@ export const Environment = {
       pattern: '^https?://[^/?#]+/?$',
       expected: 'scheme and host such as https://shop.example',
       description: "Scheme and host of the links in answers. Absent: the request's own.",
+    },
+    PUBLIC_ADDRESSES: {
+      type: 'string',
+      pattern: '^ *[0-9A-Fa-f.:]+ *(, *[0-9A-Fa-f.:]+ *){0,7}$',
+      expected: 'up to eight addresses such as 203.0.113.5, 2001:db8::5',
+      description:
+        "Addresses (comma-separated, IPv4 and IPv6) that the domains of shops must point to. Absent: those of PUBLIC_URL's host.",
+    },
+    CERTIFICATE_ASK_PORT: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65535,
+      description:
+        'A port of its own where Caddy asks which names it may get certificates for. Absent: nobody can ask.',
+    },
+    CERTIFICATE_ASK_HOST: {
+      type: 'string',
+      minLength: 1,
+      default: '127.0.0.1',
+      description: 'Address that CERTIFICATE_ASK_PORT is on: no other machine should reach it.',
     },
     TRUST_PROXY: {
       type: 'string',
@@ -238,9 +258,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const values: unknown = { ...known };
   const validate = ajv.compile<Config>(Environment);
   const isValid = validate(values);
-  if (isValid && !hasWrongNetwork(values)) return values;
+  const wrong = isValid ? wrongAddresses(values) : [];
+  if (isValid && wrong.length === 0) return values;
 
-  const errors = isValid ? [{ instancePath: '/WEBHOOK_ALLOW' }] : validate.errors!;
+  const errors = isValid ? wrong : validate.errors!;
   const names = new Set(errors.map(({ instancePath }) => instancePath.slice(1) as keyof Config));
   const problems = [...names].map((name) => {
     const expected = expectedOf(Environment.properties[name]);
@@ -269,8 +290,16 @@ function expectedOf({ type, enum: choices, minimum, maximum, expected }: Variabl
     : `a whole number from ${minimum} to ${maximum}`;
 }
 
-function hasWrongNetwork({ WEBHOOK_ALLOW }: Config): boolean {
-  return WEBHOOK_ALLOW?.split(',').some((network) => !ipaddr.isValidCIDR(network.trim())) ?? false;
+/** What a pattern can't tell: whether the parts of a list are networks and addresses. */
+function wrongAddresses({ WEBHOOK_ALLOW, PUBLIC_ADDRESSES }: Config): { instancePath: string }[] {
+  const isWrong = (list: string | undefined, isValid: (part: string) => boolean) =>
+    list?.split(',').some((part) => !isValid(part.trim())) ?? false;
+  return [
+    ...(isWrong(WEBHOOK_ALLOW, (part) => ipaddr.isValidCIDR(part))
+      ? [{ instancePath: '/WEBHOOK_ALLOW' }]
+      : []),
+    ...(isWrong(PUBLIC_ADDRESSES, (part) => isIP(part) !== 0) ? [{ instancePath: '/PUBLIC_ADDRESSES' }] : []),
+  ];
 }
 
 /** Only programs on this machine can call: no other address, and no proxy in front. */

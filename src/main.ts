@@ -83,14 +83,16 @@ export async function serve(
     embedded,
     { buildApp },
     { startEmailThread },
-    { startBackground, startPayments, startTransport, startWebhooks },
+    { startBackground, startDomains, startPayments, startTransport, startWebhooks },
     { areMetricsServed, metricsServer },
+    { certificateAskServer },
   ] = await Promise.all([
     starting,
     import('./composition/app.ts'),
     import('./composition/emails.ts'),
     import('./composition/background.ts'),
     import('./platform/metrics.ts'),
+    import('./shops/domains/ask-server.ts'),
   ]);
   const tracing =
     config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
@@ -108,10 +110,13 @@ export async function serve(
   try {
     const app = await buildApp({ config, db, log, isMigrated: () => ready, tracing, providers });
     const metrics = config.METRICS_PORT === undefined ? undefined : metricsServer(app, config);
+    const asks =
+      config.CERTIFICATE_ASK_PORT === undefined ? undefined : certificateAskServer(app.shopHosts, log);
     let emails: Background | undefined;
     let webhooks: Background | undefined;
     let payments: Background | undefined;
     let transport: Background | undefined;
+    let domains: Background | undefined;
     let background: Background | undefined;
     let stopRefreshing: (() => Promise<void>) | undefined;
     try {
@@ -124,6 +129,7 @@ export async function serve(
       // Otherwise before the migrations, so /health answers and /ready says no while a long one runs.
       const address = await listen(app, config, 'PORT');
       if (metrics) await listen(metrics, config, 'METRICS_PORT', place);
+      if (asks) await listen(asks, config, 'CERTIFICATE_ASK_PORT');
       if (!joins) await migrate(db, (line) => log.info(line));
       stopRefreshing = startRefreshingStatistics(db, (error) =>
         log.warn({ err: error }, 'the statistics of the database could not be refreshed'),
@@ -138,6 +144,7 @@ export async function serve(
       webhooks = startWebhooks({ db, config, demoAccess, log, origin });
       payments = startPayments({ db, config, demoAccess, log, providers });
       transport = startTransport({ db, config, demoAccess, log });
+      domains = await startDomains({ db, config, hosts: app.shopHosts, log });
       const created = (await countShops(db)) === 0 ? await demo.createShops(db, config) : undefined;
       await app.shopHosts.refresh();
       await demoAccess.refresh();
@@ -193,10 +200,12 @@ export async function serve(
       await Promise.all([
         closeInTime(app),
         metrics?.close(),
+        asks?.close(),
         emails?.stop(),
         webhooks?.stop(),
         payments?.stop(),
         transport?.stop(),
+        domains?.stop(),
         background?.stop(),
         stopRefreshing?.(),
       ]);
@@ -235,14 +244,15 @@ function bufferedLines() {
 async function listen(
   app: FastifyInstance,
   config: Config,
-  variable: 'PORT' | 'METRICS_PORT',
+  variable: 'PORT' | 'METRICS_PORT' | 'CERTIFICATE_ASK_PORT',
   place?: ProcessPlace,
 ): Promise<string> {
-  const { HOST } = config;
+  const hostVariable = variable === 'CERTIFICATE_ASK_PORT' ? 'CERTIFICATE_ASK_HOST' : 'HOST';
+  const { [hostVariable]: host } = config;
   const port = config[variable]! + (place ? place.number - 1 : 0);
   try {
     // Exclusive: not shared with the other processes.
-    await app.listen({ host: HOST, port, exclusive: place !== undefined });
+    await app.listen({ host, port, exclusive: place !== undefined });
   } catch (error) {
     const { code } = error as { code?: string };
     if (code === 'EADDRINUSE') {
@@ -258,12 +268,12 @@ async function listen(
       );
     }
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-      throw new StartProblem(`HOST=${HOST} is not an address of this machine.`, { cause: error });
+      throw new StartProblem(`${hostVariable}=${host} is not an address of this machine.`, { cause: error });
     }
     throw error;
   }
   const address = app.server.address() as AddressInfo;
-  return `http://${hostName(HOST)}:${address.port}`;
+  return `http://${hostName(host)}:${address.port}`;
 }
 
 /** Browsers resolve names below localhost to this machine, so a shop of a private service has its own host. */

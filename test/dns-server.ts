@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import ipaddr from 'ipaddr.js';
 
 /** A name server on this machine: knows the records that a test sets, and answers that there is none for all others. */
 export interface DnsServer {
@@ -14,9 +15,9 @@ export interface DnsServer {
   close(): void;
 }
 
-type RecordType = 'TXT' | 'CNAME';
+type RecordType = 'TXT' | 'CNAME' | 'A' | 'AAAA';
 
-const TYPES: Readonly<Record<number, RecordType>> = { 5: 'CNAME', 16: 'TXT' };
+const TYPES: Readonly<Record<number, RecordType>> = { 1: 'A', 5: 'CNAME', 16: 'TXT', 28: 'AAAA' };
 
 export async function startDnsServer(): Promise<DnsServer> {
   const socket = createSocket('udp4');
@@ -74,14 +75,25 @@ function answerTo(question: Buffer, type: RecordType, value: string | undefined)
   message.writeUInt16BE(0, 8);
   message.writeUInt16BE(0, 10);
   if (value === undefined) return message;
-  const data =
-    type === 'TXT' ? Buffer.from([value.length, ...Buffer.from(value, 'latin1')]) : writeLabels(value);
+  const data = dataOf(type, value);
   const head = Buffer.alloc(12);
   // A pointer to the name of the question.
   head.writeUInt16BE(0xc00c, 0);
-  head.writeUInt16BE(type === 'TXT' ? 16 : 5, 2);
+  head.writeUInt16BE(Number(Object.keys(TYPES).find((code) => TYPES[Number(code)] === type)), 2);
   head.writeUInt16BE(1, 4);
   head.writeUInt32BE(60, 6);
   head.writeUInt16BE(data.length, 10);
   return Buffer.concat([message, head, data]);
+}
+
+function dataOf(type: RecordType, value: string): Buffer {
+  switch (type) {
+    case 'TXT':
+      return Buffer.from([value.length, ...Buffer.from(value, 'latin1')]);
+    case 'CNAME':
+      return writeLabels(value);
+    case 'A':
+    case 'AAAA':
+      return Buffer.from(ipaddr.parse(value).toByteArray());
+  }
 }

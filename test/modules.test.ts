@@ -51,7 +51,7 @@ test('modules import only those above them in the drawing of CONTRIBUTING.md', (
 const TABLES: Readonly<Record<string, string>> = {
   http: 'demo_access_end, host_answer, idempotent_answer, rate_window',
   platform: 'cleanup, counter, event, job, mail_day, shop_day',
-  shops: `customer_group, legal_page, newsletter_campaign, payment_method, pending_domain, sandbox_email,
+  shops: `customer_group, domain_status, legal_page, newsletter_campaign, payment_method, pending_domain, sandbox_email,
     settings_version, shipping_method, shop, shop_domain, tax_class, tax_rate`,
   apps: 'app, app_use, audit_entry, authorisation_code, script_tag, token, webhook, webhook_delivery',
   catalogue: `bulk_edit, bulk_edit_item, category, category_listing, cross_selling, import_picture, library_image, listing, listing_rebuild, listing_size,

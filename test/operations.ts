@@ -2553,6 +2553,44 @@ export const OPERATIONS: readonly Operation[] = [
     status: 204,
     params: { pageId: insertOwnPage },
   }),
+  operation('GET /manage/domains', 'orders_read', {
+    labels: [],
+    // The demo shop has none: one that was in use and has to be proved again.
+    search: async ({ service: { db }, shopId }) => {
+      const host = `${shopId.toLowerCase()}.example`;
+      await db.run(sql`
+        insert into pending_domain (shop_id, host, position, added_at) values (${shopId}, ${host}, 0, ${db.now})
+        on conflict (shop_id, host) do nothing`);
+      await db.run(sql`
+        insert into domain_status (shop_id, host, due_at, checked_at, routing, addresses, certificate, issuer, valid_until,
+          names)
+        values (${shopId}, ${host}, ${db.now}, ${db.now}, 'here', '{203.0.113.5}', 'valid', 'An authority', ${db.now},
+          ${[host]})
+        on conflict (shop_id, host) do nothing`);
+      return '';
+    },
+    answer: array(
+      'items',
+      sparse(
+        shape(
+          'host: string\nused: boolean\ndone: boolean\ncheckedAt: string|null',
+          'addresses: array\naddresses[]: string',
+          object(
+            'certificate',
+            'issuer: string\nvalidUntil: string\nnames: array\nnames[]: string',
+            'object|null',
+          ),
+          array(
+            'steps',
+            shape(
+              'step: string\nstate: string\nreason: string',
+              array('choices', array('records', 'type: string\nname: string\nvalue: string')),
+            ),
+          ),
+        ),
+      ),
+    ),
+  }),
   operation('GET /manage/clock', 'orders_read', { labels: [], answer: clockShape, momentary: true }),
   operation('POST /manage/clock', 'orders_write', {
     labels: [],

@@ -111,7 +111,7 @@ describe('compose.yaml', () => {
     expect(new Set(asked.map(([, name]) => name))).toEqual(new Set(named.map(([, name]) => name)));
     expect(named.filter(([, , value]) => value !== '')).toEqual([]);
     for (const [, name, kind, word] of asked) {
-      const isOptional = ['SHOP_HOSTS', 'SMTP_URL', 'MAIL_FROM', 'SECURITY_CONTACT'].includes(name!);
+      const isOptional = ['SMTP_URL', 'MAIL_FROM', 'SECURITY_CONTACT'].includes(name!);
       if (isOptional) expect([name, word]).toEqual([name, kind === ':+' ? ', ' : '']);
       else if (kind !== undefined) expect([name, kind, word]).toEqual([name, ':?', 'is missing in .env']);
     }

@@ -241,8 +241,8 @@ export const COMMANDS: readonly Command[] = [
     name: 'doctor',
     summary: 'Check this installation, and say what to do.',
     details:
-      'Looks at versions, memory, disk, clock, database, pending migrations, backups, email, and at PUBLIC_URL as others see\n' +
-      'it. Changes nothing. Exit code 1 if there is a problem; notes are none.',
+      'Looks at versions, memory, disk, clock, database, pending migrations, backups, email, at PUBLIC_URL as others see\n' +
+      'it, and at the certificates of domains. Changes nothing. Exit code 1 if there is a problem; notes are none.',
     example: 'doctor',
     run: async (call) => (await import('./doctor/doctor.ts')).runs['doctor'](call),
   },

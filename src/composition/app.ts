@@ -115,6 +115,8 @@ import { scriptTagOperations } from '../apps/script-tags/routes.ts';
 import { searchOperations } from '../catalogue/search/routes.ts';
 import { shippingMethods } from '../shops/shipping-methods/routes.ts';
 import { domainPolicy } from '../shops/shop/domain-policy.ts';
+import { domainOperations } from '../shops/domains/routes.ts';
+import { createServiceAddresses } from '../shops/domains/service-addresses.ts';
 import { createShopHosts } from '../shops/shop/hosts.ts';
 import { findSettings } from '../shops/settings/settings.ts';
 import { shop } from '../shops/shop/routes.ts';
@@ -296,6 +298,7 @@ export async function buildApp({
   registerOpenapi(app);
 
   const media = openMediaStorage(config);
+  const service = createServiceAddresses(config);
   const policy = receiverPolicy(config, demoAccess);
   const vatSender = createSender(policy, { timeout: CHECK_BUDGET, maxStored: MAX_ANSWER_BYTES });
   const vatRegister = createVatRegister({
@@ -345,6 +348,7 @@ export async function buildApp({
   managedReturns(api);
   documents(api);
   readiness(api, payments);
+  domainOperations(api, { config, demoAccess, service, loadKey });
   currencies(api);
   locales(api);
   taxOperations(api);
@@ -432,6 +436,7 @@ export async function buildApp({
     providers: payments.providers,
     media,
     creation,
+    service,
   });
 
   // Waiting readers would keep the service from ending.

@@ -4,7 +4,7 @@ import { runDueImports } from '../catalogue/products/import-runner.ts';
 import { runDueRebuilds } from '../catalogue/products/listing-rebuild.ts';
 import { runDueMailings } from '../content/mailings/runner.ts';
 import { cleanupSteps } from './cleanup-steps.ts';
-import type { Config } from '../config.ts';
+import { isPrivate, type Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { runDueMoves } from '../imports/moves/runner.ts';
 import type { DemoAccess } from '../http/demo-access.ts';
@@ -18,6 +18,10 @@ import { startTransportWorker } from '../orders/transport/worker.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { receiverPolicy, type Resolve } from '../apps/webhooks/receiver-address.ts';
 import { startWebhookWorker } from '../apps/webhooks/worker.ts';
+import { createServiceAddresses } from '../shops/domains/service-addresses.ts';
+import { startDomainChecks } from '../shops/domains/worker.ts';
+import type { ShopHosts } from '../shops/shop/hosts.ts';
+import { domainChallenges } from '../shops/shop/domain-challenge.ts';
 import { WEBHOOK_ENTITIES } from './webhook-entities.ts';
 
 const CHECK_REBUILDS = 5_000;
@@ -51,6 +55,26 @@ export function startBackground(
     repeat('the clean-up', CHECK_CLEANUP, log, (signal) => runCleanup(db, steps, { log, signal })),
   ];
   return { stop: async () => void (await Promise.all(works.map((work) => work.stop()))) };
+}
+
+/**
+ * Starts to check the domains of shops. A service that only this machine can call checks none: nobody can reach it
+ * under them. Undefined then.
+ */
+export async function startDomains({
+  db,
+  config,
+  hosts,
+  log,
+}: {
+  db: Database;
+  config: Config;
+  hosts: ShopHosts;
+  log: FastifyBaseLogger;
+}): Promise<Background | undefined> {
+  if (isPrivate(config)) return undefined;
+  const challengeOf = domainChallenges(await installationKey(config));
+  return startDomainChecks({ db, log, challengeOf, hosts, service: createServiceAddresses(config) });
 }
 
 export interface WebhookWorkDeps {

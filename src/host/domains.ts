@@ -43,7 +43,7 @@ const Domain = Type.Object(
             examples: ['0f343b0931126a20f133d67c2b018a3b'],
           }),
         },
-        { title: 'domain record', description: 'The proof that it waits for; null: none is needed.' },
+        { title: 'domain proof', description: 'The proof that it waits for; null: none is needed.' },
       ),
     ),
   },

@@ -1206,6 +1206,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/domains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List domains
+         * @description The domains of the shop, whether each is proved, points here and has a certificate, and what to enter at the domain provider. They are checked in the background, and in the admin with a button.
+         *
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listDomains"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rs/shops/{shopId}/currencies": {
         parameters: {
             query?: never;
@@ -6980,6 +7002,102 @@ export interface components {
             /** @description The steps in the order in which they are done. */
             steps: components["schemas"]["ReadinessStep"][];
         };
+        /** DomainCertificate */
+        DomainCertificate: {
+            /**
+             * @description The authority.
+             * @example Let's Encrypt
+             */
+            issuer: string;
+            /**
+             * @description The end of its validity.
+             * @example 2027-02-01T00:00:00.000Z
+             */
+            validUntil: string;
+            /** @description The names it is for, the first ten. */
+            names: string[];
+        };
+        /** DomainRecord */
+        DomainRecord: {
+            /**
+             * @description Type of the record.
+             * @example CNAME
+             * @enum {string}
+             */
+            type: "TXT" | "CNAME" | "A" | "AAAA";
+            /**
+             * @description Its name.
+             * @example www.shop.example
+             */
+            name: string;
+            /**
+             * @description Its value.
+             * @example shops.example
+             */
+            value: string;
+        };
+        /** DomainRecordChoice */
+        DomainRecordChoice: {
+            /** @description The records to enter at the domain provider, all of them. */
+            records: components["schemas"]["DomainRecord"][];
+        };
+        /** DomainStep */
+        DomainStep: {
+            /**
+             * @description proof: the domain is the shop’s own; routing: it points to this server; certificate: browsers get one.
+             * @example routing
+             * @enum {string}
+             */
+            step: "proof" | "routing" | "certificate";
+            /**
+             * @description problem: it does not get better by waiting.
+             * @example waiting
+             * @enum {string}
+             */
+            state: "done" | "waiting" | "problem";
+            /**
+             * @description Why the step is in this state.
+             * @example pointsNowhere
+             * @enum {string}
+             */
+            reason: "proved" | "confirmed" | "notNeeded" | "notProved" | "usedWithoutProof" | "pointsHere" | "pointsElsewhere" | "pointsNowhere" | "noAnswer" | "notChecked" | "addressUnknown" | "valid" | "expiresSoon" | "expired" | "otherName" | "untrusted" | "none" | "afterProof" | "afterRouting" | "noTls";
+            /** @description Any one of these is enough; empty when there is nothing to enter. */
+            choices: components["schemas"]["DomainRecordChoice"][];
+        };
+        /** Domain */
+        Domain: {
+            /**
+             * @description The domain as the shop has named it.
+             * @example www.shop.example
+             */
+            host: string;
+            /**
+             * @description The pages of the shop are there.
+             * @example true
+             */
+            used: boolean;
+            /**
+             * @description All steps are done.
+             * @example false
+             */
+            done: boolean;
+            /**
+             * @description When it was checked last; null: not yet.
+             * @example 2026-11-18T12:00:00.000Z
+             */
+            checkedAt: string | null;
+            /** @description Where it pointed then. */
+            addresses: string[];
+            /** @description What browsers got then; null: nothing was found. */
+            certificate: components["schemas"]["DomainCertificate"] | null;
+            /** @description The steps in the order in which they are done. */
+            steps: components["schemas"]["DomainStep"][];
+        };
+        /** DomainList */
+        DomainList: {
+            /** @description The domains that the shop has named. */
+            items: components["schemas"]["Domain"][];
+        };
         /** CurrencyList */
         CurrencyList: {
             /**
@@ -11416,8 +11534,8 @@ export interface components {
              */
             plan: string | null;
         };
-        /** DomainRecord */
-        DomainRecord: {
+        /** DomainProof */
+        DomainProof: {
             /**
              * @description The name of the DNS record.
              * @example _kontor-challenge.tea-house.example
@@ -11447,7 +11565,7 @@ export interface components {
              */
             isInUse: boolean;
             /** @description The proof that it waits for; null: none is needed. */
-            record: components["schemas"]["DomainRecord"] | null;
+            record: components["schemas"]["DomainProof"] | null;
         };
         /** HostedDomainList */
         HostedDomainList: {
@@ -11870,6 +11988,12 @@ export type CreditNoteCreateRequest = components['schemas']['CreditNoteCreateReq
 export type MissingSetting = components['schemas']['MissingSetting'];
 export type ReadinessStep = components['schemas']['ReadinessStep'];
 export type Readiness = components['schemas']['Readiness'];
+export type DomainCertificate = components['schemas']['DomainCertificate'];
+export type DomainRecord = components['schemas']['DomainRecord'];
+export type DomainRecordChoice = components['schemas']['DomainRecordChoice'];
+export type DomainStep = components['schemas']['DomainStep'];
+export type Domain = components['schemas']['Domain'];
+export type DomainList = components['schemas']['DomainList'];
 export type CurrencyList = components['schemas']['CurrencyList'];
 export type LocaleList = components['schemas']['LocaleList'];
 export type TaxClass = components['schemas']['TaxClass'];
@@ -12048,7 +12172,7 @@ export type HostedShop = components['schemas']['HostedShop'];
 export type HostedShopList = components['schemas']['HostedShopList'];
 export type ShopName = components['schemas']['ShopName'];
 export type ShopPlan = components['schemas']['ShopPlan'];
-export type DomainRecord = components['schemas']['DomainRecord'];
+export type DomainProof = components['schemas']['DomainProof'];
 export type HostedDomain = components['schemas']['HostedDomain'];
 export type HostedDomainList = components['schemas']['HostedDomainList'];
 export type NewHostedDomain = components['schemas']['NewHostedDomain'];
@@ -20604,6 +20728,97 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/readiness",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listDomains: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DomainList"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/domains",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/domains",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/domains",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/domains",
                      *       "status": "Too Many Requests"
                      *     }
                      */

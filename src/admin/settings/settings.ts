@@ -10,7 +10,7 @@ import { homeSettingsPages } from './home.ts';
 import { history } from './history.ts';
 import { payments } from './payments.ts';
 import { data } from './data.ts';
-import { domains } from './domains.ts';
+import { domains, type DomainDeps } from './domains.ts';
 import { feedSettingsPages } from './feeds.ts';
 import { overview } from './overview.ts';
 import { sectionPage } from './section-page.ts';
@@ -23,7 +23,7 @@ import { invoiceSettingsPages } from './transport.ts';
 import { taxSettingsPages } from './taxes.ts';
 
 /** The registrations of the modules above: sections of the settings file, kinds of email, payment providers. */
-export interface SettingsDeps {
+export interface SettingsDeps extends DomainDeps {
   settingsFormat: SettingsFormat;
   emailKinds: readonly EmailKind[];
   providers: Providers;
@@ -32,7 +32,7 @@ export interface SettingsDeps {
 
 export function settings(
   pages: ShopPages,
-  { settingsFormat: format, emailKinds, providers, media }: SettingsDeps,
+  { settingsFormat: format, emailKinds, providers, media, service, hosts }: SettingsDeps,
 ): void {
   overview(pages);
   sectionPage(pages, format, { name: 'shop' });
@@ -47,7 +47,7 @@ export function settings(
   sectionPage(pages, format, { name: 'menus' });
   sectionPage(pages, format, { name: 'privacy' });
   payments(pages, format, providers);
-  domains(pages, format);
+  domains(pages, format, { service, hosts });
   feedSettingsPages(pages, format);
   theme(pages, format, media);
   mediaPages(pages, format, media);

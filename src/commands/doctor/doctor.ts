@@ -9,6 +9,8 @@ import { migrationStatus } from '../../db/migrate.ts';
 import { sql } from '../../db/sql.ts';
 import { smtpProblem } from '../../platform/email/delivery.ts';
 import { programVersion } from '../../platform/version.ts';
+import { readCertificate } from '../../shops/domains/certificate-look.ts';
+import { hostName } from '../../shops/shop/domain-policy.ts';
 import { print, withBareDatabase, type Runs } from '../command.ts';
 import { CommandProblem } from '../problem.ts';
 import {
@@ -45,12 +47,14 @@ const DEADLINE = 5_000;
 async function installationFacts(config: Config): Promise<InstallationFacts> {
   const dataFolder = path.resolve(config.KONTOR_DATA);
   const isPublic = !isPrivate(config);
-  const [disk, database, email, site] = await Promise.all([
+  const [disk, database, email, site, certificateAsk] = await Promise.all([
     diskFacts(dataFolder),
     databaseFacts(config),
     emailFacts(config.SMTP_URL),
     config.PUBLIC_URL === undefined ? undefined : siteFacts(config.PUBLIC_URL.replace(/\/$/, '')),
+    certificateAskFacts(config),
   ]);
+  const hosts = typeof database === 'object' && 'domains' in database ? database.domains : [];
   return {
     version: programVersion(),
     node: process.version,
@@ -64,6 +68,8 @@ async function installationFacts(config: Config): Promise<InstallationFacts> {
     isPublic,
     trustsProxy: config.TRUST_PROXY !== undefined,
     site,
+    certificateAsk,
+    domains: await domainCertificates(config, hosts),
   };
 }
 
@@ -127,6 +133,8 @@ async function readDatabase(db: Database, isEmbedded: boolean): Promise<Database
     clockAheadMs: now.getTime() - here,
     pendingMigrations,
     ...(await countBackups(db)),
+    // The tables of shops may not be there yet, or not be those that this version knows.
+    domains: pendingMigrations === 0 ? await findProvedDomains(db, MAX_DOMAINS) : [],
   };
 }
 
@@ -143,6 +151,56 @@ export async function countBackups(db: Database): Promise<BackupCount> {
       select distinct shop_id from audit_entry where at >= ${since} and route = 'kontor shop backup'
     ) saved on saved.shop_id = shop.shop_id`);
   return counted!;
+}
+
+/** Domains of which the certificates are read, those first that expire first. */
+const MAX_DOMAINS = 20;
+
+async function findProvedDomains(db: Database, limit: number): Promise<string[]> {
+  const rows = await db.many<{ host: string }>(sql`
+    select shop_domain.host from shop_domain
+    left join domain_status
+      on domain_status.shop_id = shop_domain.shop_id and domain_status.host = shop_domain.host
+    where proof is not null order by valid_until nulls first, shop_domain.host limit ${limit}`);
+  return rows.map(({ host }) => host);
+}
+
+/** As the proxy at PUBLIC_URL shows them, wherever the domains lead. */
+async function domainCertificates(
+  { PUBLIC_URL }: Config,
+  hosts: readonly string[],
+): Promise<InstallationFacts['domains']> {
+  const url = PUBLIC_URL === undefined ? undefined : new URL(PUBLIC_URL);
+  if (url?.protocol !== 'https:') return [];
+  return Promise.all(
+    hosts.map(async (host) => {
+      const { state, validUntil } = await readCertificate({
+        host: url.hostname,
+        port: Number(url.port || 443),
+        name: hostName(host),
+      });
+      return { host, state, certificateEnds: validUntil };
+    }),
+  );
+}
+
+/** A name that nobody can have must be refused: anything but an answer of 404 is not Kontor. */
+async function certificateAskFacts({
+  CERTIFICATE_ASK_PORT,
+  CERTIFICATE_ASK_HOST,
+}: Config): Promise<InstallationFacts['certificateAsk']> {
+  if (CERTIFICATE_ASK_PORT === undefined) return undefined;
+  const host = CERTIFICATE_ASK_HOST.includes(':') ? `[${CERTIFICATE_ASK_HOST}]` : CERTIFICATE_ASK_HOST;
+  try {
+    const answer = await fetch(`http://${host}:${CERTIFICATE_ASK_PORT}/ask?domain=nobody.invalid`, {
+      signal: AbortSignal.timeout(DEADLINE),
+      redirect: 'manual',
+    });
+    await answer.body?.cancel();
+    return answer.status === 404 ? 'answers' : { problem: `status ${answer.status} for nobody.invalid` };
+  } catch (error) {
+    return { problem: reasonOf(error) };
+  }
 }
 
 async function emailFacts(url: string | undefined): Promise<InstallationFacts['email']> {

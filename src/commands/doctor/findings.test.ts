@@ -14,6 +14,7 @@ const DATABASE: DatabaseFacts = {
   pendingMigrations: 0,
   shops: 3,
   shopsWithoutBackup: 0,
+  domains: ['tea.example'],
 };
 
 const SOUND: InstallationFacts = {
@@ -29,6 +30,8 @@ const SOUND: InstallationFacts = {
   isPublic: true,
   trustsProxy: true,
   site: { url: 'https://shops.example', health: 'answers', certificateEnds: new Date('2027-01-31') },
+  certificateAsk: 'answers',
+  domains: [{ host: 'tea.example', state: 'valid', certificateEnds: new Date('2027-01-31') }],
 };
 
 test('a sound installation has neither problems nor notes', () => {
@@ -47,6 +50,8 @@ test('a sound installation has neither problems nor notes', () => {
     'Email',
     'Address',
     'Certificate',
+    'Ask',
+    'Domains',
   ]);
 });
 
@@ -105,6 +110,24 @@ test.each<[subject: string, severity: string, found: string, facts: Partial<Inst
     'PUBLIC_URL is http',
     site({ url: 'http://shops.example', certificateEnds: undefined }),
   ],
+  [
+    'Ask',
+    'problem',
+    'CERTIFICATE_ASK_PORT: connect ECONNREFUSED',
+    { certificateAsk: { problem: 'connect ECONNREFUSED' } },
+  ],
+  [
+    'Domains',
+    'note',
+    'tea.example: its certificate expires soon, valid until 2026-11-30',
+    { domains: [{ host: 'tea.example', state: 'valid', certificateEnds: new Date('2026-11-30') }] },
+  ],
+  [
+    'Domains',
+    'note',
+    'tea.example: no certificate',
+    { domains: [{ host: 'tea.example', state: 'none', certificateEnds: null }] },
+  ],
 ])('%s, %s: %s', (subject, severity, found, facts) => {
   const wrong = findingsOf({ ...SOUND, ...facts }, NOW).filter((finding) => finding.severity !== 'ok');
   expect(wrong).toEqual([{ subject, severity, found, advice: expect.stringMatching(/\.$|^alter system/) }]);
@@ -115,6 +138,8 @@ test('a trial on the own machine writes emails to files and needs no certificate
     ...SOUND,
     isPublic: false,
     site: undefined,
+    certificateAsk: undefined,
+    domains: [],
     email: 'files',
     database: 'not made yet',
   } as const;

@@ -1,3 +1,5 @@
+import type { CertificateState } from '../../shops/domains/certificate-look.ts';
+
 /** What is known of an installation. Parts that were not asked, or that do not apply, are undefined. */
 export interface InstallationFacts {
   version: string;
@@ -15,6 +17,16 @@ export interface InstallationFacts {
   isPublic: boolean;
   trustsProxy: boolean;
   site: SiteFacts | undefined;
+  /** How CERTIFICATE_ASK_PORT answers; undefined: it is not set. */
+  certificateAsk: 'answers' | { problem: string } | undefined;
+  /** The certificates of some domains of shops, as the proxy shows them. */
+  domains: readonly DomainFacts[];
+}
+
+export interface DomainFacts {
+  host: string;
+  state: CertificateState;
+  certificateEnds: Date | null;
 }
 
 export interface DatabaseFacts extends BackupCount {
@@ -28,6 +40,8 @@ export interface DatabaseFacts extends BackupCount {
   /** How far its clock is ahead of the one of this machine. */
   clockAheadMs: number;
   pendingMigrations: number;
+  /** Some of the proved domains of shops. */
+  domains: readonly string[];
 }
 
 export interface BackupCount {
@@ -247,7 +261,8 @@ function emailFinding({ email, dataFolder, isPublic }: InstallationFacts): Findi
   };
 }
 
-function siteFindings({ isPublic, trustsProxy, site }: InstallationFacts, now: Date): Finding[] {
+function siteFindings(facts: InstallationFacts, now: Date): Finding[] {
+  const { isPublic, trustsProxy, site } = facts;
   if (!isPublic || site === undefined) {
     return isPublic
       ? [
@@ -274,6 +289,8 @@ function siteFindings({ isPublic, trustsProxy, site }: InstallationFacts, now: D
           },
         ]),
     ...certificateFindings(site, now),
+    ...askFindings(facts),
+    ...domainFindings(facts, now),
   ];
 }
 
@@ -306,5 +323,50 @@ function certificateFindings({ url, certificateEnds }: SiteFacts, now: Date): Fi
     },
   ];
 }
+
+function askFindings({ certificateAsk }: InstallationFacts): Finding[] {
+  if (certificateAsk === undefined) return [];
+  if (certificateAsk === 'answers') {
+    return [{ subject: 'Ask', severity: 'ok', found: 'CERTIFICATE_ASK_PORT answers' }];
+  }
+  return [
+    {
+      subject: 'Ask',
+      severity: 'problem',
+      found: `CERTIFICATE_ASK_PORT: ${certificateAsk.problem}`,
+      advice: 'Start the service with it: until then, Caddy gets no certificates for domains of shops.',
+    },
+  ];
+}
+
+/** Domains whose certificates expire soon, or that have none. */
+function domainFindings({ domains }: InstallationFacts, now: Date): Finding[] {
+  if (domains.length === 0) return [];
+  const bad = domains.filter(
+    ({ state, certificateEnds }) =>
+      state !== 'valid' ||
+      certificateEnds === null ||
+      certificateEnds.getTime() - now.getTime() < MIN_CERTIFICATE_DAYS * DAY,
+  );
+  if (bad.length === 0) {
+    const found =
+      domains.length === 1 ? '1 domain has a certificate' : `${domains.length} domains have certificates`;
+    return [{ subject: 'Domains', severity: 'ok', found }];
+  }
+  return bad.map(({ host, state, certificateEnds }) => ({
+    subject: 'Domains',
+    severity: 'note',
+    found: `${host}: ${CERTIFICATE_TEXTS[state]}${certificateEnds ? `, valid until ${certificateEnds.toISOString().slice(0, 10)}` : ''}`,
+    advice: 'Check that the domain points here, and look at the log of the proxy: docs/operations/proxy.md.',
+  }));
+}
+
+const CERTIFICATE_TEXTS: Readonly<Record<CertificateState, string>> = {
+  valid: 'its certificate expires soon',
+  expired: 'its certificate has expired',
+  otherName: 'the certificate is for another name',
+  untrusted: 'browsers do not trust its certificate',
+  none: 'no certificate',
+};
 
 const gigabytes = (bytes: number) => `${(bytes / GIGABYTE).toFixed(1)} GB`;

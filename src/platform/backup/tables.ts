@@ -18,6 +18,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   customer_total: 'Totals are counted from the orders, in every installation by itself.',
   customer_total_run: 'Totals are counted from the orders, in every installation by itself.',
   document_delivery: 'Documents are sent by the installation that finalised them, and nobody gets one twice.',
+  domain_status: 'Where domains lead is found out by the installation that they lead to.',
   idempotent_answer:
     'First answers are kept for a day, for clients that repeat a request to this installation.',
   import_picture: 'Pictures wait for an import of the installation that they were sent to.',

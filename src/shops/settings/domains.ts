@@ -1,6 +1,7 @@
 import type { Transaction } from '../../db/database.ts';
 import { insertInto } from '../../db/insert.ts';
 import { sql } from '../../db/sql.ts';
+import { alignStatuses } from '../domains/queries.ts';
 import type { DomainPolicy } from '../shop/domain-policy.ts';
 import { problemLine, SettingsProblem, type Problem } from './problem.ts';
 import type { Settings } from './settings.ts';
@@ -58,6 +59,7 @@ export async function writeDomains(
     inUse.includes(host) ? [] : [{ host, position, added_at: tx.now }],
   );
   if (pending.length > 0) await tx.run(insertPending(shopId, pending));
+  await alignStatuses(tx, shopId, domains);
 }
 
 const insertPending = insertInto('pending_domain', {

@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import dns from 'node:dns';
+import { withNameServers } from '../domains/name-servers.ts';
 import { hostName } from './domain-policy.ts';
 
 /** The proof that a domain belongs to the shop: either of two records of this name. */
@@ -27,21 +27,15 @@ export function domainChallenges(installationKey: Buffer) {
 
 export type DomainProof = 'TXT' | 'CNAME';
 
-/** Timeout in milliseconds for all DNS queries of a check. */
-const MAX_CHECK_TIME = 5_000;
-
 /** The record that proves the domain. Without one, `hasAnswer` says whether the name servers answered at all. */
-export async function findProof({ name, text, label }: DomainChallenge): Promise<{
+export function findProof({ name, text, label }: DomainChallenge): Promise<{
   proof: DomainProof | undefined;
   hasAnswer: boolean;
 }> {
-  const resolver = new dns.promises.Resolver({ timeout: 2_000, tries: 2 });
-  resolver.setServers(dns.getServers());
-  const limit = setTimeout(() => resolver.cancel(), MAX_CHECK_TIME);
-  try {
+  return withNameServers(async (ask) => {
     const [texts, names] = await Promise.all([
-      answersTo(resolver.resolveTxt(name)),
-      answersTo(resolver.resolveCname(name)),
+      ask((resolver) => resolver.resolveTxt(name)),
+      ask((resolver) => resolver.resolveCname(name)),
     ]);
     const isText = texts?.some((parts) => parts.join('').trim() === text);
     const isName = names?.some((target) => target.toLowerCase().split('.', 1)[0] === label);
@@ -49,19 +43,5 @@ export async function findProof({ name, text, label }: DomainChallenge): Promise
       proof: isText ? 'TXT' : isName ? 'CNAME' : undefined,
       hasAnswer: texts !== undefined && names !== undefined,
     };
-  } finally {
-    clearTimeout(limit);
-  }
-}
-
-/** The name servers answered that there is no such record. */
-const NO_RECORD = ['ENODATA', 'ENOTFOUND'];
-
-/** undefined: there was no answer, or an unintelligible one. */
-async function answersTo<Record>(question: Promise<Record[]>): Promise<Record[] | undefined> {
-  try {
-    return await question;
-  } catch (error) {
-    return NO_RECORD.includes((error as { code?: string }).code ?? '') ? [] : undefined;
-  }
+  });
 }

@@ -4,6 +4,8 @@ import { isLoopback, isPrivate, type Config } from '../../config.ts';
 import type { Database, Queries } from '../../db/database.ts';
 import { startPolling } from '../../db/polling.ts';
 import { sql } from '../../db/sql.ts';
+import { isCertifiable, mayHaveCertificate } from '../domains/certificate-host.ts';
+import { hostName } from './domain-policy.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -41,10 +43,13 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
   const hasLocalHosts = isPrivate(config);
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
   const publicHost = publicUrl && normalised(new URL(publicUrl).host);
+  const publicName = publicHost && hostName(publicHost);
   const machineNames = namesOfThisMachine(config);
 
   /** By domain. */
   let domains = new Map<string, string>();
+  /** The names that a proxy may get a certificate for, without ports. */
+  let certifiable = new Set<string>();
   /** By the label before `.localhost`. */
   let localShops = new Map<string, string>();
   let fingerprint: string | undefined;
@@ -57,11 +62,10 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
       hasLocalHosts ? findShopIds(db, MAX_LOCAL_HOSTS) : [],
     ]);
     // The service's own hosts can't be taken over, whatever wrote such a row.
-    domains = new Map(
-      domainRows
-        .filter(({ host }) => host !== publicHost && !isLoopback(withoutPort(host)))
-        .map(({ host, shopId }) => [host, shopId]),
-    );
+    const used = domainRows.filter(({ host }) => host !== publicHost && !isLoopback(withoutPort(host)));
+    domains = new Map(used.map(({ host, shopId }) => [host, shopId]));
+    certifiable = new Set(used.filter(mayHaveCertificate).map(({ host }) => hostName(host)));
+    if (publicName !== undefined && isCertifiable(publicName)) certifiable.add(publicName);
     // Of two ids that differ in case only, the older shop has the host: the later entry of a map wins.
     localShops = new Map(shopIds.toReversed().map((shopId) => [shopId.toLowerCase(), shopId]));
     decidedOrigins.clear();
@@ -99,6 +103,11 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
     shopOf(host: string): string | undefined {
       const known = normalised(host);
       return domains.get(known) ?? localShop(known);
+    },
+
+    /** Whether a proxy may get a certificate for this name, which is in lower case and has no port. */
+    mayHaveCertificate(name: string): boolean {
+      return certifiable.has(name);
     },
 
     /** The host that a shop has without any setup; undefined: none, because other machines can call. */
@@ -144,11 +153,18 @@ function withoutPort(host: string): string {
   return host.replace(/:\d+$/, '');
 }
 
-/** Changes with every change of a domain. */
+/** Changes with every change of a domain, and with every shop that is suspended or opened again. */
 const domainState = sql`
-  select count(*) as domains, max(added_at) as newest,
-    coalesce(sum(hashtextextended(host || ' ' || shop_id, 0)), 0)::text as hosts
-  from shop_domain`;
+  select domains.*, suspensions.*
+  from (
+    select count(*) as domains, max(added_at) as newest,
+      coalesce(sum(hashtextextended(host || ' ' || shop_id, 0)), 0)::text as hosts
+    from shop_domain
+  ) as domains
+  cross join (
+    select count(*) as suspended, coalesce(sum(hashtextextended(shop_id, 0)), 0)::text as "suspendedIds"
+    from shop where suspended_at is not null
+  ) as suspensions`;
 
 /** Every shop has a host when private, so a new one and a deleted one count too. */
 const privateState = sql`
@@ -161,8 +177,10 @@ const privateState = sql`
   cross join (${domainState}) as domains`;
 
 function findDomains(db: Queries) {
-  return db.many<{ host: string; shopId: string }>(sql`
-    select host, shop_id as "shopId" from shop_domain`);
+  return db.many<{ host: string; shopId: string; isProved: boolean; isSuspended: boolean }>(sql`
+    select host, shop_domain.shop_id as "shopId", proof is not null as "isProved",
+      suspended_at is not null as "isSuspended"
+    from shop_domain left join shop on shop.shop_id = shop_domain.shop_id`);
 }
 
 async function findShopIds(db: Queries, limit: number): Promise<string[]> {
