@@ -11,6 +11,7 @@ describe('the configuration', () => {
       DATABASE_POOL: 10,
       DATABASE_NAMED_STATEMENTS: true,
       CACHE_MB: 384,
+      MAILING_RATE: 6000,
       RATE_LIMIT: 6000,
       RATE_LIMIT_ANONYMOUS: 36000,
       EVENT_DAYS: 30,
