@@ -12,6 +12,7 @@ describe('the configuration', () => {
       DATABASE_NAMED_STATEMENTS: true,
       CACHE_MB: 384,
       CERTIFICATE_ASK_HOST: '127.0.0.1',
+      MAILING_RATE: 6000,
       RATE_LIMIT: 6000,
       RATE_LIMIT_ANONYMOUS: 36000,
       EVENT_DAYS: 30,

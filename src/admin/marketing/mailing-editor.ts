@@ -308,6 +308,8 @@ function previewFrames(visit: ShopVisit, path: string, locale: string): Markup {
   return html`<section class="card" id="preview">
     <h2>${words.preview}</h2>
     <p class="hint">${mailings.previewHint}</p>
-    <div class="page-previews">${frame('phone')} ${frame('wide')}</div>
+    <div class="page-previews" role="group" aria-label="${words.preview}" tabindex="0">
+      ${frame('phone')} ${frame('wide')}
+    </div>
   </section>`;
 }

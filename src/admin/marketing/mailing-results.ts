@@ -17,6 +17,7 @@ export function resultsCard(visit: ShopVisit, mailing: Answer): Markup {
   const { state, results, revenue, sendAt, startDate, endDate, problem } = mailing;
   const { recipients, sent, skipped, refused, bounced } = results;
   const done = sent + skipped + refused + bounced;
+  const hasStarted = startDate !== null;
   const moments = [
     [words.sendAt, sendAt],
     [words.started, startDate],
@@ -39,18 +40,21 @@ export function resultsCard(visit: ShopVisit, mailing: Answer): Markup {
           html`<dt>${title}</dt>
             <dd>${momentText(new Date(moment), language)}</dd>`,
       )}
-      ${COUNTS.map(
-        (name) =>
-          html`<dt>${words.results[name]}</dt>
-            <dd>${results[name].toLocaleString(language)}</dd>`,
-      )}
+      ${
+        hasStarted &&
+        COUNTS.map(
+          (name) =>
+            html`<dt>${words.results[name]}</dt>
+              <dd>${results[name].toLocaleString(language)}</dd>`,
+        )
+      }
       ${revenue.map(
         ({ currency, orders, revenue: amount }) =>
           html`<dt>${words.revenue}</dt>
             <dd>${words.orders({ count: orders })}, ${priceText({ amount, currency }, locale)}</dd>`,
       )}
     </dl>
-    <p class="hint">${words.resultsHint}</p>
+    ${hasStarted && html`<p class="hint">${words.resultsHint}</p>`}
   </section>`;
 }
 
@@ -101,7 +105,7 @@ export function sendingCard(
         html`<form
           method="post"
           action="${adminPath(visit, `${path}/state`)}"
-          class="row"
+          class="narrow"
           data-confirm="${words.confirmSend}"
         >
           <input type="hidden" name="state" value="scheduled" />

@@ -456,6 +456,13 @@ describe('sending', () => {
     expect(await get(id)).toMatchObject({ state: 'paused', problem: 'shopNotPublic' });
     expect((await setState(id, 'sending')).status).toBe(409);
     expect(await queued()).toBe(0);
+    await service.db.transaction((tx) => applySettings(tx, 'Harbour', { publicCatalogue: true }));
+    expect((await setState(id, 'sending')).body).toMatchObject({
+      startDate: '2026-11-18T10:00:00Z',
+      problem: null,
+    });
+    await step();
+    expect(await queued()).toBe(1);
   });
 
   test('a test goes to one address, and counts nowhere', async () => {

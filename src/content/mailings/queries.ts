@@ -193,7 +193,8 @@ export async function pauseMailing(
 
 export async function resumeMailing(tx: Transaction, shopId: string, mailingId: string): Promise<void> {
   await tx.run(sql`
-    update mailing set state = 'sending', problem = null where shop_id = ${shopId} and mailing_id = ${mailingId}`);
+    update mailing set state = 'sending', problem = null, started_at = coalesce(started_at, ${tx.now}::timestamptz)
+    where shop_id = ${shopId} and mailing_id = ${mailingId}`);
   await tx.run(sql`
     update mailing_run set run_at = ${tx.now} where shop_id = ${shopId} and mailing_id = ${mailingId}`);
 }

@@ -30,6 +30,8 @@ import { MAILING_QUEUE, type QueuedMailing } from './worker.ts';
 
 /** Recipients of one transaction. */
 const COLLECTED_AT_ONCE = 1_000;
+/** Emails that wait to be tried again do not keep the others from being sent, up to so many. */
+const MAX_QUEUED = 10_000;
 /** When a mailing is looked at again whose emails are not sent yet. */
 const CHECK_AGAIN = 5_000;
 
@@ -109,8 +111,8 @@ async function collect(
 }
 
 /**
- * Queues the next emails, and none while a batch still waits: a mail server that is down for hours would get all of them
- * at once when it is back.
+ * Queues the next emails, and none while those of an hour still wait: a mail server that is down for a day would get all of
+ * them at once when it is back.
  */
 async function queueBatch(
   tx: Transaction,
@@ -123,13 +125,13 @@ async function queueBatch(
     await moveRun(tx, shopId, mailingId, pacedUntil);
     return;
   }
-  const limit = emailsAtOnce(perHour);
-  if ((await countQueued(tx, shopId, mailingId, limit)) >= limit) {
+  const maxQueued = Math.min(perHour, MAX_QUEUED);
+  if ((await countQueued(tx, shopId, mailingId, maxQueued)) >= maxQueued) {
     await refuseLost(tx, shopId, mailingId);
     await moveRun(tx, shopId, mailingId, new Date(tx.now.getTime() + CHECK_AGAIN));
     return;
   }
-  const emails = await findWaiting(tx, shopId, mailingId, limit);
+  const emails = await findWaiting(tx, shopId, mailingId, emailsAtOnce(perHour));
   if (emails.length === 0) return endOrWait(tx, shopId, mailingId);
   const queued = emails.map((email) => ({ email, jobId: newId(tx.now) }));
   const jobs = queued.map(({ email, jobId }) => ({
