@@ -76,6 +76,7 @@ test('what is made in this process works at once, and in others after a moment',
     app: undefined,
     publicCatalogue: true,
     isSuspended: false,
+    plan: null,
   });
   expect(callers.cached('Beta', 'early')).toMatchObject({ caller: { app: undefined } });
   const made = await givenToken(service, 'Beta');
