@@ -72,7 +72,7 @@ async function givenShopWithSecrets(shopId: string): Promise<Shop> {
     await saveFields(tx, key, shopId, id, { secretKey: 'sk_1' });
     await saveTransportAccount(tx, key, shopId, {
       provider: 'e-invoice.be',
-      account: { apiKey: 'peppol' } as never,
+      account: { apiKey: 'peppol' },
     });
   });
   const hook = await service.call('POST', `/manage/shops/${shopId}/webhooks`, {

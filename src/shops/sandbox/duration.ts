@@ -42,7 +42,7 @@ function fromIso(text: string): Duration | undefined {
   if (!parts) return undefined;
   const [years, months, weeks, days, hours, minutes, seconds] = parts
     .slice(1)
-    .map((part = '0') => Number(part));
+    .map((part: string | undefined) => Number(part ?? '0'));
   return {
     months: 12 * years! + months!,
     milliseconds: (7 * weeks! + days!) * DAY + ((hours! * 60 + minutes!) * 60 + seconds!) * SECOND,

@@ -352,7 +352,7 @@ describe('queues, whatever the clock says', () => {
         productIds: [tea],
       }),
     );
-    await runDueEdits({ db, log: pino({ level: 'silent' }) as never });
+    await runDueEdits({ db, log: pino({ level: 'silent' }) });
     expect(await db.many(sql`select state from bulk_edit where shop_id = ${shop.shopId}`)).toEqual([
       { state: 'done' },
     ]);
