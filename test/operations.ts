@@ -1499,11 +1499,15 @@ const sendableInvoice: Fact<string> = async (shop) => {
 
 const clockShape = 'now: string\naheadSeconds: integer\nsandboxOf: string|null';
 
-/** Some operations are for sandboxes only. It has an email. */
+/** Only the clock of a sandbox is advanced. */
 async function makeSandbox({ service: { db }, shopId }: Shop): Promise<void> {
   await db.run(sql`
     update shop set sandbox_of = 'Original', settings_version = settings_version + 1
     where shop_id = ${shopId} and sandbox_of is null`);
+}
+
+/** An email that was not sent. */
+async function keepEmail({ service: { db }, shopId }: Shop): Promise<void> {
   await db.run(sql`
     insert into sandbox_email (shop_id, email_id, at, kind, recipient, subject, body, attachments)
     values (${shopId}, '00000000-0000-7000-8000-000000000001', ${db.now}, 'order', 'ada@mail.example', 'Order', 'Text', '{a.pdf}')
@@ -2604,7 +2608,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('GET /manage/sandbox-emails', ['orders_read', 'customers_read'], {
     labels: [],
     search: async (shop) => {
-      await makeSandbox(shop);
+      await keepEmail(shop);
       return '';
     },
     answer: array(

@@ -30,12 +30,14 @@ export async function restored(
   return made;
 }
 
+/** The audit log gets an entry for the restore, and one for each export; the emails of a sandbox stay there. */
+const OF_ONE_SHOP = ['GET /manage/audit', 'GET /manage/sandbox-emails'];
+
 /** A request of every operation that reads, with what it needs made in the shop. */
 export async function readingsOf(shop: Shop): Promise<Request[]> {
   const requests: Request[] = [];
   for (const operation of OPERATIONS) {
-    // The audit log gets an entry for the restore, and one for each export.
-    if (operation.method !== 'GET' || operation.name === 'GET /manage/audit') continue;
+    if (operation.method !== 'GET' || operation.momentary || OF_ONE_SHOP.includes(operation.name)) continue;
     const { path: place, search, options } = await validCall(operation, shop);
     const { cartToken } = options;
     requests.push({ method: 'GET', path: place + search, ...(cartToken !== undefined && { cartToken }) });

@@ -325,7 +325,7 @@ export async function buildApp({
     checkCart: (request) => cartStore.open(request),
   });
   shop(api);
-  sandboxOperations(api, { db, steps: cleanupSteps(config, log), refreshClocks: clocks.refresh });
+  sandboxOperations(api, { db, steps: cleanupSteps(config, log), refreshClocks: () => clocks.refresh() });
   countries(api);
   couponCampaigns(api);
   managedCouponCampaigns(api);

@@ -457,7 +457,8 @@ export function operations(app: FastifyInstance, deps: Deps) {
         let value: unknown;
         const work = async (transaction: Transaction | undefined): Promise<Answer> => {
           incoming.transaction = transaction;
-          if (isAudited) incoming.entry = entryOf(incoming, operation, (transaction ?? db).now);
+          if (isAudited)
+            incoming.entry = entryOf(incoming, operation, (transaction ?? db.atClockOf(incoming.shopId)).now);
           incoming.prepared = prepared;
           value = await handler(incoming as typeof incoming & { prepared: Prepared | undefined });
           if (operation.etag) headers['etag'] = operation.etag(value as never);

@@ -208,6 +208,14 @@ describe('the clock', () => {
     expect(answer.status).toBe(status);
   });
 
+  test('is that of the audit log, also for what a store writes', async () => {
+    const shop = await givenSandbox();
+    await advance(shop, '15d');
+    await placeOrder(shop);
+    const { items } = await get(shop, '/manage/shops/{shop}/audit?resultsPerPage=1');
+    expect(items).toMatchObject([{ route: '/rs/shops/:shopId/carts/:cartId/order', at: later(15) }]);
+  });
+
   test('moves by ten years at most, in all', async () => {
     const shop = await givenSandbox();
     await advance(shop, '6y');
