@@ -96,7 +96,7 @@ function routingStep({ host, routing }: NamedDomain, { service }: StepContext): 
       return { step, state: 'waiting', reason: 'pointsNowhere', choices };
     case 'unknown':
       return { step, state: 'waiting', reason: 'noAnswer', choices };
-    default:
+    case null:
       return { step, state: 'waiting', reason: 'notChecked', choices };
   }
 }

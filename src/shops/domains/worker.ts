@@ -24,7 +24,7 @@ export async function checkDueDomains(
   log: FastifyBaseLogger,
   signal?: AbortSignal,
 ): Promise<void> {
-  while (!signal?.aborted) {
+  for (let found = MAX_CHECKED; found === MAX_CHECKED && !signal?.aborted;) {
     const due = await findDueDomains(deps.db, MAX_CHECKED);
     await Promise.all(
       due.map(async (key) => {
@@ -36,6 +36,6 @@ export async function checkDueDomains(
         }
       }),
     );
-    if (due.length < MAX_CHECKED) return;
+    found = due.length;
   }
 }
