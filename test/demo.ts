@@ -96,20 +96,12 @@ export async function givenOtherShop(service: Service): Promise<Shop> {
  * token was last used. So are days without orders, which the service tidies up by itself.
  */
 export function fingerprint(service: Service): Promise<Fingerprint> {
-  if (CITUS_URL !== undefined) return clusterFingerprint(service);
-  return unlessWritten(service.db, '', async () => {
-    const { all } = await statementsOf(service.db);
-    return printsOf(service.db.pool, { name: 'fingerprint', text: all });
-  });
+  return CITUS_URL === undefined ? takeInTurn(service.db, '') : clusterFingerprint(service);
 }
 
 /** The same of what belongs to one shop. */
 export function shopFingerprint(service: Service, shopId: string): Promise<Fingerprint> {
-  if (CITUS_URL !== undefined) return clusterFingerprint(service, shopId);
-  return unlessWritten(service.db, shopId, async () => {
-    const { ofShop } = await statementsOf(service.db);
-    return printsOf(service.db.pool, { name: 'shop_fingerprint', text: ofShop, values: [shopId] });
-  });
+  return CITUS_URL === undefined ? takeInTurn(service.db, shopId) : clusterFingerprint(service, shopId);
 }
 
 /** By table. */
@@ -121,53 +113,68 @@ async function printsOf(pool: pg.Pool, statement: QueryConfig): Promise<Fingerpr
   return Object.fromEntries(rows.map(({ name, print }) => [name, print]));
 }
 
-/** Per database: the last fingerprint of each shop, and how many writes there were when it was taken. */
-const taken = new WeakMap<Database, Map<string, { writes: string; print: Fingerprint }>>();
-
-/**
- * The sweeps take thousands of fingerprints, most of them where nothing was written since the last one. Every write moves
- * a sequence, also one that is rolled back, so while the sequence stands still the last fingerprint holds. One that is
- * taken while somebody else's writes are not committed yet is used once.
- */
-async function unlessWritten(
-  db: Database,
-  shopId: string,
-  take: () => Promise<Fingerprint>,
-): Promise<Fingerprint> {
-  let ofShops = taken.get(db);
-  if (!ofShops) {
-    await countWrites(db);
-    taken.set(db, (ofShops = new Map()));
-  }
-  const { rows } = await db.pool.query<{ writes: string; isWriting: boolean }>(COUNTED_WRITES);
-  const { writes, isWriting } = rows[0]!;
-  const last = ofShops.get(shopId);
-  if (last?.writes === writes) return last.print;
-  const print = await take();
-  if (isWriting) ofShops.delete(shopId);
-  else ofShops.set(shopId, { writes, print });
-  return print;
+/** What is known of the tables of a database. */
+interface Prints {
+  tables: readonly Table[];
+  /** By shop, '' for all of them: the prints of the tables that were not written since. */
+  ofShops: Map<string, Map<string, string>>;
 }
 
-const COUNTED_WRITES = `
-  select last_value::text as writes, exists (
-    select from pg_stat_activity where datname = current_database() and backend_xid is not null
-  ) as "isWriting"
-  from fingerprints.writes`;
+const watched = new WeakMap<Database, Promise<Prints>>();
+const lastTaken = new WeakMap<Database, Promise<Fingerprint>>();
 
-async function countWrites(db: Database): Promise<void> {
+/** One after the other, so that a print is stored before somebody hears of the next write. */
+function takeInTurn(db: Database, shopId: string): Promise<Fingerprint> {
+  const last = lastTaken.get(db);
+  const take = () => takePrints(db, shopId);
+  const taking = last ? last.then(take, take) : take();
+  lastTaken.set(db, taking);
+  return taking;
+}
+
+/**
+ * The sweeps take thousands of fingerprints, and looking at all tables takes 10 ms and more, most of it for those that
+ * nobody has written. So each table says when it was written, in the transaction that did it, and only those tables are
+ * looked at that have said so since they were last. What is committed while they are looked at is looked at once more.
+ */
+async function takePrints(db: Database, shopId: string): Promise<Fingerprint> {
+  let prints = watched.get(db);
+  if (!prints) watched.set(db, (prints = watchWrites(db)));
+  const { tables, ofShops } = await prints;
+  const { rows } = await db.pool.query<{ name: string }>(TAKE_WRITTEN);
+  for (const print of ofShops.values()) for (const { name } of rows) print.delete(name);
+
+  const asked = shopId === '' ? tables : tables.filter(({ isOfShop }) => isOfShop);
+  let print = ofShops.get(shopId);
+  if (!print) ofShops.set(shopId, (print = new Map()));
+  const unknown = asked.filter(({ name }) => !print.has(name));
+  if (unknown.length > 0) {
+    const text = unknown
+      .map(({ name }) => printOf(name, name, condition(name, shopId !== '')))
+      .join(' union all ');
+    const found = await printsOf(db.pool, { text, ...(shopId !== '' && { values: [shopId] }) });
+    for (const [name, one] of Object.entries(found)) print.set(name, one);
+  }
+  return Object.fromEntries(asked.map(({ name }) => [name, print.get(name)!]));
+}
+
+const TAKE_WRITTEN = 'delete from fingerprints.written returning name';
+
+async function watchWrites(db: Database): Promise<Prints> {
   const { pool } = db;
   await pool.query(`
     create schema if not exists fingerprints;
-    create sequence if not exists fingerprints.writes;
-    create or replace function fingerprints.count_write() returns trigger language plpgsql as
-      'begin perform nextval(''fingerprints.writes''); return null; end'`);
+    create table if not exists fingerprints.written (name text not null);
+    create or replace function fingerprints.say_written() returns trigger language plpgsql as
+      'begin insert into fingerprints.written values (tg_table_name); return null; end'`);
+  const tables = await tablesOf(db);
   // One by one, because a transaction that locks all tables can deadlock with those of the service.
-  for (const { name } of await tablesOf(db)) {
+  for (const { name } of tables) {
     await pool.query(`
-      create or replace trigger count_write after insert or update or delete or truncate on ${name}
-      execute function fingerprints.count_write()`);
+      create or replace trigger say_written after insert or update or delete or truncate on ${name}
+      execute function fingerprints.say_written()`);
   }
+  return { tables, ofShops: new Map() };
 }
 
 interface Table {
@@ -175,42 +182,23 @@ interface Table {
   isOfShop: boolean;
 }
 
-/**
- * Finding the tables and planning the statement takes seven times as long as running it. So the tables of a database are
- * looked up once, and each connection prepares the statement.
- */
-const statements = new WeakMap<Database, Promise<{ all: string; ofShop: string }>>();
-
-function statementsOf(db: Database): Promise<{ all: string; ofShop: string }> {
-  const known = statements.get(db);
-  if (known) return known;
-  const made = tablesOf(db).then((tables) => ({
-    all: prints(tables, (name) => (name === 'order_day' ? 'orders <> 0' : 'true')),
-    ofShop: prints(
-      tables.filter(({ isOfShop }) => isOfShop),
-      (name) => `shop_id = $1 ${name === 'order_day' ? 'and orders <> 0' : ''}`,
-    ),
-  }));
-  statements.set(db, made);
-  return made;
-}
-
 async function tablesOf(db: Database): Promise<Table[]> {
   const { rows } = await db.pool.query<Table>(`
     select tablename as name, exists (
-      select from information_schema.columns
-      where table_schema = 'public' and table_name = tablename and column_name = 'shop_id'
+      select from pg_attribute
+      where attrelid = format('public.%I', tablename)::regclass and attname = 'shop_id' and not attisdropped
     ) as "isOfShop"
     from pg_tables where schemaname = 'public' and tablename not in ('app_use', 'demo_access_end', 'rate_window', 'shop_day') order by 1`);
   return rows;
 }
 
-function prints(tables: readonly Table[], where: (name: string) => string): string {
-  return tables.map(({ name }) => print(name, name, where(name))).join(' union all ');
+/** Which rows of a table count. */
+function condition(table: string, isOfShop: boolean): string {
+  return `${isOfShop ? 'shop_id = $1' : 'true'} ${table === 'order_day' ? 'and orders <> 0' : ''}`;
 }
 
 /** The fingerprint of a table, or of one of its shards. */
-function print(table: string, shard: string, where: string): string {
+function printOf(table: string, shard: string, where: string): string {
   return `select '${shard}' as name, count(*) || ' rows ' || coalesce(sum(${rowHash(table)}), 0) as print
     from ${shard} as entry where ${where}`;
 }
@@ -233,9 +221,9 @@ async function clusterFingerprint({ db, database }: Service, shopId?: string): P
   for (const { pool, parts } of await clusterNodesOf(db, database)) {
     const asked = parts.filter(({ isOfShop }) => shopId === undefined || isOfShop);
     if (asked.length === 0) continue;
-    const where = (table: string) =>
-      `${shopId === undefined ? 'true' : 'shop_id = $1'} ${table === 'order_day' ? 'and orders <> 0' : ''}`;
-    const text = asked.map(({ table, part }) => print(table, part, where(table))).join(' union all ');
+    const text = asked
+      .map(({ table, part }) => printOf(table, part, condition(table, shopId !== undefined)))
+      .join(' union all ');
     const prints = await printsOf(
       pool,
       shopId === undefined

@@ -23,6 +23,14 @@ export function oneInTurn<Case>(cases: readonly Case[], index: number): Case[] {
   return [cases[(SEED + index) % cases.length]!];
 }
 
+/**
+ * So many of these for the case with this index, the next ones tomorrow: each case meets all of them within a few days.
+ */
+export function someInTurn<Case>(cases: readonly Case[], index: number, count: number): Case[] {
+  if (process.env['KONTOR_TEST_ALL'] !== undefined || cases.length <= count) return [...cases];
+  return Array.from({ length: count }, (_, step) => cases[((SEED + index) * count + step) % cases.length]!);
+}
+
 /** How many of so many generated cases: half of them a day, because every day has others. */
 export function halfOf(cases: number): number {
   return process.env['KONTOR_TEST_ALL'] === undefined ? Math.ceil(cases / 2) : cases;

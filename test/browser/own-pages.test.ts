@@ -3,6 +3,7 @@ import { seriousProblems } from '../accessibility.ts';
 import { openAdmin } from '../admin.ts';
 import { browsing } from '../browser.ts';
 import { givenToken } from '../builders.ts';
+import { ofTheDay } from '../seed.ts';
 import { sql } from '../../src/db/sql.ts';
 
 const shop = browsing();
@@ -68,7 +69,7 @@ test('a page of ten kinds of blocks is written in two languages, without scripts
         css: 'h2 { text-transform: uppercase } .top { display: none }',
       },
     })}::jsonb where shop_id = 'DemoShop'`);
-  for (const screen of ['phone', 'wide'] as const) {
+  for (const screen of ofTheDay(['phone', 'wide'] as const, 1)) {
     const visitor = await shop.open({ screen });
     await visitor.goto(BASE);
     await visitor.evaluate(`document.querySelector('nav[aria-label="Menu"] a').click()`);
