@@ -24,7 +24,8 @@ export async function checkDueDomains(
   log: FastifyBaseLogger,
   signal?: AbortSignal,
 ): Promise<void> {
-  for (let found = MAX_CHECKED; found === MAX_CHECKED && !signal?.aborted;) {
+  const mayGoOn = () => signal?.aborted !== true;
+  for (let found = MAX_CHECKED; found === MAX_CHECKED && mayGoOn();) {
     const due = await findDueDomains(deps.db, MAX_CHECKED);
     await Promise.all(
       due.map(async (key) => {
