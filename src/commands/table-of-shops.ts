@@ -78,7 +78,7 @@ export const shopCommands: readonly Command[] = [
   {
     name: 'shop copy',
     arguments: ['ID', 'COPY'],
-    summary: 'Copy a shop, also as a sandbox to try things out in.',
+    summary: 'Copy a shop, also as a sandbox.',
     details:
       'The copy has the products, pictures, pages and settings of the shop, and the people who work in it. It has no\n' +
       'domains, tokens, apps, webhooks or keys of payment providers, and, unless you say --with-customers, no customers and\n' +

@@ -21,6 +21,7 @@ export const COPIED_TABLES: Readonly<Record<string, 'shop' | 'people' | 'never'>
   coupon: 'shop',
   coupon_campaign: 'shop',
   coupon_day: 'people',
+  coupon_revenue: 'people',
   cross_selling: 'shop',
   customer: 'people',
   customer_group: 'shop',
@@ -38,6 +39,10 @@ export const COPIED_TABLES: Readonly<Record<string, 'shop' | 'people' | 'never'>
   listing_size: 'shop',
   listing_upgrade: 'shop',
   listing_word: 'shop',
+  // A copy must not send what the shop has planned.
+  mailing: 'never',
+  mailing_text: 'never',
+  newsletter_bounce: 'people',
   newsletter_campaign: 'shop',
   newsletter_request: 'never',
   newsletter_subscriber: 'people',
