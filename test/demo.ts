@@ -149,14 +149,22 @@ async function takePrints(db: Database, shopId: string): Promise<Fingerprint> {
   if (!print) ofShops.set(shopId, (print = new Map()));
   const unknown = asked.filter(({ name }) => !print.has(name));
   if (unknown.length > 0) {
-    const text = unknown
+    const isAll = unknown.length > MOST_PLANNED;
+    const text = (isAll ? asked : unknown)
       .map(({ name }) => printOf(name, name, condition(name, shopId !== '')))
       .join(' union all ');
-    const found = await printsOf(db.pool, { text, ...(shopId !== '' && { values: [shopId] }) });
+    const found = await printsOf(db.pool, {
+      text,
+      ...(isAll && { name: shopId === '' ? 'fingerprint' : 'shop_fingerprint' }),
+      ...(shopId !== '' && { values: [shopId] }),
+    });
     for (const [name, one] of Object.entries(found)) print.set(name, one);
   }
   return Object.fromEntries(asked.map(({ name }) => [name, print.get(name)!]));
 }
+
+/** To plan a statement over more tables takes longer than to look at all of them with the prepared one. */
+const MOST_PLANNED = 20;
 
 const TAKE_WRITTEN = 'delete from fingerprints.written returning name';
 
