@@ -4,7 +4,10 @@ import { BUSY, createBatcher, type BatchLimits } from './batcher.ts';
 import type { Database } from './database.ts';
 import { LockWaitTooLong } from './failure.ts';
 
-const database = () => ({}) as Database;
+const database = () => {
+  const db: object = { atClockOf: () => db };
+  return db as Database;
+};
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 
 /** Doubles its items, notes what was in one batch, and waits until it is released. */

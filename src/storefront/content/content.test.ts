@@ -379,7 +379,7 @@ describe('the search of the shop', () => {
     expect(await found('Hafen', 'de_DE')).toHaveLength(2);
     expect(await found('harbour auf deutsch')).toEqual([]);
     const { text } = await read('/search?q=roasting');
-    expect(text).toContain('<p>Roasting slowly &amp; well.</p>');
+    expect(text).toContain('<p class="hint">Roasting slowly &amp; well.</p>');
     expect(text).toContain('<h1>Results for “roasting”</h1>');
 
     await service.call('PUT', `/manage/shops/DemoShop/pages/${draft}`, {
