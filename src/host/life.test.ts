@@ -196,9 +196,11 @@ test('the life of fifty shops: made, sold, limited, suspended, resumed, deleted,
   expect(cells.reduce((sum, line) => sum + Number(line[4]), 0)).toBe(placed);
   expect(cells.reduce((sum, line) => sum + Number(line[5]), 0)).toBeCloseTo(own.gross, 6);
 
+  // The calls for the sales above are counted by a timer.
+  await service.app.shopCalls.flush();
   const { body: metrics } = await service.app.inject({ url: '/metrics' });
   expect(metrics).toContain('shops{state="notOpen"} 50');
-  const requests = today.reduce((sum, day) => sum + day.requests, 0);
+  const requests = (await usageOf('2026-11-19', '2026-11-20')).reduce((sum, day) => sum + day.requests, 0);
   expect(metrics).toContain(`shops_used_today{what="requests"} ${requests}`);
   expect(metrics).not.toContain('life-01');
 
