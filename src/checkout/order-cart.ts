@@ -68,7 +68,8 @@ export function createPlaceOrder(
   };
 
   return async (request, decide) => {
-    await requireRoom({ db: request.transaction ?? service, config }, request.shopId, 'ordersPerMonth');
+    const { shopId, transaction } = request;
+    await requireRoom({ db: transaction ?? service.atClockOf(shopId), config }, shopId, 'ordersPerMonth');
     // Within a transaction no register can be asked; `prepare` of the operation has asked before.
     if (request.transaction) return place(request, decide, { isVatChecked: true });
     try {

@@ -121,6 +121,8 @@ import { createShopHosts } from '../shops/shop/hosts.ts';
 import { findSettings } from '../shops/settings/settings.ts';
 import { shop } from '../shops/shop/routes.ts';
 import { securityContact } from '../site/security-contact.ts';
+import { bringJobsForward } from '../platform/jobs/queries.ts';
+import { bringMailingsForward } from '../content/mailings/queries.ts';
 import { startReadingClocks } from '../shops/sandbox/clocks.ts';
 import { sandboxOperations } from '../shops/sandbox/routes.ts';
 import { startPageRoutes } from '../site/start-page/routes.ts';
@@ -325,7 +327,12 @@ export async function buildApp({
     checkCart: (request) => cartStore.open(request),
   });
   shop(api);
-  sandboxOperations(api, { db, steps: cleanupSteps(config, log), refreshClocks: () => clocks.refresh() });
+  sandboxOperations(api, {
+    db,
+    steps: cleanupSteps(config, log),
+    bringForward: [bringJobsForward, bringMailingsForward],
+    refreshClocks: () => clocks.refresh(),
+  });
   countries(api);
   couponCampaigns(api);
   managedCouponCampaigns(api);

@@ -654,3 +654,31 @@ test('who was sent a mailing is forgotten after 30 days, and the counts stay', a
   expect(await count()).toBe(0);
   expect(await results(id)).toEqual({ state: 'sent', recipients: 1, sent: 1 });
 });
+
+test('a sandbox sends by its own clock, also when it was advanced', async () => {
+  await service.db.run(sql`update shop set sandbox_of = 'Other' where shop_id = 'Harbour'`);
+  await service.db.run(
+    sql`update shop set settings_version = settings_version + 1 where shop_id = 'Harbour'`,
+  );
+  const advance = (by: string) =>
+    service.call('POST', '/manage/shops/Harbour/clock', { token, body: { advance: by } });
+  await givenSubscriber('ada@mail.example');
+  expect((await advance('30d')).status).toBe(200);
+  const now = await givenMailing();
+  expect((await setState(now, 'scheduled')).status).toBe(200);
+  await sendAll(now);
+
+  service.setClock(NOW);
+  const later = await givenMailing();
+  // Ten days after the 18th of December, which is today in the sandbox.
+  expect((await setState(later, 'scheduled', { sendAt: '2026-12-28T10:00:00Z' })).status).toBe(200);
+  await step();
+  expect((await get(later)).state).toBe('scheduled');
+  expect((await advance('11d')).status).toBe(200);
+  await sendAll(later);
+  expect(await service.db.many(sql`select recipient from sandbox_email where shop_id = 'Harbour'`)).toEqual([
+    { recipient: 'ada@mail.example' },
+    { recipient: 'ada@mail.example' },
+  ]);
+  expect(smtp.taken).toEqual([]);
+});

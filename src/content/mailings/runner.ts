@@ -52,7 +52,7 @@ export async function runDueMailings(
     const taken = await takeRun(db, due.shopId, due.mailingId);
     if (!taken) continue;
     try {
-      await db.transaction((tx) => runStep(tx, due.shopId, taken, config.MAILING_RATE));
+      await db.atClockOf(due.shopId).transaction((tx) => runStep(tx, due.shopId, taken, config.MAILING_RATE));
     } catch (error) {
       // It is taken again after the lease has expired.
       log.warn({ err: error, shopId: due.shopId, mailing: due.mailingId }, 'a step of a mailing failed');

@@ -6,7 +6,6 @@ import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { Id, Nullable, Timestamp } from '../../http/schemas.ts';
 import { runCleanupOfShop, type CleanupStep } from '../../platform/cleanup.ts';
-import { bringJobsForward } from '../../platform/jobs/queries.ts';
 import { shopSettings, type Sandbox } from '../settings/settings.ts';
 import { momentAfter, parseDuration } from './duration.ts';
 import { findEmails, lockSandbox, MAX_EMAILS, updateClock } from './queries.ts';
@@ -103,14 +102,23 @@ export const listSandboxEmails = operation({
   ),
 });
 
+/** Takes what waits for a time so much earlier. */
+type BringForward = (tx: Transaction, shopId: string, milliseconds: number) => Promise<unknown>;
+
 /** `steps`: what is done in the background, of which a sandbox does its part as soon as its clock was advanced. */
 export function sandboxOperations(
   api: Operations,
   {
     db,
     steps,
+    bringForward,
     refreshClocks,
-  }: { db: Database; steps: readonly CleanupStep[]; refreshClocks: () => Promise<void> },
+  }: {
+    db: Database;
+    steps: readonly CleanupStep[];
+    bringForward: readonly BringForward[];
+    refreshClocks: () => Promise<void>;
+  },
 ): void {
   api.read(getClock, async ({ db: shopDb, shopId }) => {
     const { sandbox } = await shopSettings(shopDb, shopId);
@@ -118,7 +126,7 @@ export function sandboxOperations(
   });
 
   api.write(advanceClock, async ({ tx, shopId, body, afterCommit }) => {
-    const sandbox = await advance(tx, shopId, body.advance);
+    const sandbox = await advance(tx, shopId, body.advance, bringForward);
     afterCommit(async () => {
       await refreshClocks();
       await runCleanupOfShop(db, steps, shopId);
@@ -140,7 +148,12 @@ export function sandboxOperations(
 }
 
 /** Moves the clock, and with it what waits in queues, which run by the clock of the service. */
-async function advance(tx: Transaction, shopId: string, text: string): Promise<Sandbox> {
+async function advance(
+  tx: Transaction,
+  shopId: string,
+  text: string,
+  bringForward: readonly BringForward[],
+): Promise<Sandbox> {
   const sandbox = await lockSandbox(tx, shopId);
   if (!sandbox) throw new Refusal('NOT_A_SANDBOX');
   const duration = parseDuration(text);
@@ -151,7 +164,7 @@ async function advance(tx: Transaction, shopId: string, text: string): Promise<S
   // A date too far away for a clock is not a number.
   if (!(clock <= MAX_AHEAD)) throw new Refusal('CLOCK_TOO_FAR');
   await updateClock(tx, shopId, clock);
-  await bringJobsForward(tx, shopId, step);
+  for (const bring of bringForward) await bring(tx, shopId, step);
   return { ...sandbox, clock };
 }
 
