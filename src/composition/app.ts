@@ -59,6 +59,7 @@ import { errorBody, unavailable } from '../http/errors.ts';
 import { answerFailure } from '../http/failures.ts';
 import { proxyWarning } from '../http/forwarded.ts';
 import { createAuthentication } from '../http/authentication.ts';
+import { routeAsGet, showAsHead, withoutBody } from '../http/head.ts';
 import { operations } from '../http/operations.ts';
 import { rateLimiter } from '../http/rate-limit.ts';
 import { requestHostReader } from '../http/request-host.ts';
@@ -187,9 +188,11 @@ export async function buildApp({
     trustProxy: config.TRUST_PROXY ?? false,
     // The host of a shop serves only its pages: neither the API nor another shop can be reached there.
     rewriteUrl: (request) => {
+      routeAsGet(request);
       const shopId = hosts.shopOf(hostOf(request));
       return shopId === undefined ? request.url! : pathOnShopHost(request.url!, shopId);
     },
+    exposeHeadRoutes: false,
     requestIdHeader: false,
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
@@ -213,6 +216,10 @@ export async function buildApp({
     clientErrorHandler: answerBrokenRequest,
   });
 
+  app.addHook('onRequest', (request, _reply, done) => {
+    showAsHead(request);
+    done();
+  });
   tracing?.traceRequests(app);
   const callers = createCallerDirectory(db);
   const limiter = rateLimiter(db, (error) => log.warn({ err: error }, 'rate limits could not be shared'));
@@ -246,7 +253,7 @@ export async function buildApp({
   registerBodyParsers(app);
 
   app.addHook('onRoute', ({ url, method, config: facts, schema }) => {
-    const isOpen = schema?.hide === true || method === 'HEAD' || method === 'OPTIONS';
+    const isOpen = schema?.hide === true || method === 'OPTIONS';
     if (isApi(url) && !isOpen && facts?.operation?.access === undefined) {
       throw new Error(`${String(method)} ${url} declares no access: name its scope, or 'public'`);
     }
@@ -274,12 +281,12 @@ export async function buildApp({
   app.addHook('onSend', (request, reply, payload, done) => {
     const encoding = negotiateEncoding(request, reply, payload);
     if (encoding === undefined) {
-      done(null, payload);
+      done(null, withoutBody(request, reply, payload));
       return;
     }
     const bytes = typeof payload === 'string' ? Buffer.from(payload) : (payload as Buffer);
     compressAnswer(db.caches, request, reply, bytes, encoding).then(
-      (bytes) => done(null, bytes),
+      (bytes) => done(null, withoutBody(request, reply, bytes)),
       (error: unknown) => done(error as Error),
     );
   });

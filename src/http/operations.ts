@@ -77,7 +77,7 @@ export interface CartCheck {
   cartToken: string | undefined;
 }
 
-const METHODS = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** A request of an operation. It came over the network, or from a page of the admin. */
 interface Incoming extends Call<never, never, never> {
@@ -262,7 +262,6 @@ export function operations(app: FastifyInstance, deps: Deps) {
     const url = routeOf(operation);
     const methods = methodsOf.get(url) ?? new Set();
     methodsOf.set(url, methods.add(operation.method));
-    if (operation.method === 'GET') methods.add('HEAD');
     if (callables.has(operation.name)) throw new Error(`${operation.name} is registered twice`);
     const idNames = idNamesOf(operation.params);
     const run: Run = (incoming) => {
@@ -502,7 +501,8 @@ export function operations(app: FastifyInstance, deps: Deps) {
     /** After all modules: 405 with Allow, and OPTIONS, on every registered path. */
     finish(): void {
       for (const [url, methods] of methodsOf) {
-        const allow = [...METHODS.filter((method) => methods.has(method)), 'OPTIONS'];
+        const allowed = METHODS.filter((method) => methods.has(method));
+        const allow = [...(methods.has('GET') ? ['HEAD'] : []), ...allowed, 'OPTIONS'];
         const others = METHODS.filter((method) => !methods.has(method)) as HTTPMethods[];
         app.options(url, { schema: { hide: true } }, async (_request, reply) =>
           reply
@@ -515,7 +515,6 @@ export function operations(app: FastifyInstance, deps: Deps) {
           method: others,
           url,
           schema: { hide: true },
-          exposeHeadRoute: false,
           // Counted like any call, and refused before the body is read.
           onRequest: [
             authentication.hookFor('public', 'json', url.startsWith('/host')),

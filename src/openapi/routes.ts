@@ -17,7 +17,7 @@ export function registerOpenapi(app: FastifyInstance): void {
   const operationRoutes: RouteOptions[] = [];
   app.decorate('operationRoutes', operationRoutes);
   app.addHook('onRoute', (route) => {
-    if (route.config?.operation && route.method !== 'HEAD') operationRoutes.push(route);
+    if (route.config?.operation) operationRoutes.push(route);
   });
 
   let etag: string | undefined;
