@@ -77,13 +77,17 @@ interface CacheEntry extends FoundCaller {
   freshUntil: number;
 }
 
+/** With `max` the package would reserve room for all entries at once: megabytes in a process that serves one shop. */
+const newCache = (entries: number) =>
+  new LRUCache<string, CacheEntry>({ maxSize: entries, sizeCalculation: () => 1 });
+
 /**
  * Loads callers and caches them for a few seconds, so a busy token costs no statement per call. Tokens and shops that
  * do not exist are cached briefly in a separate cache, so guesses can't displace existing ones.
  */
 export function createCallerDirectory(db: Database, select: SelectCaller = selectShopCaller) {
-  const known = new LRUCache<string, CacheEntry>({ max: db.caches.scaleEntries(MAX_CALLERS) });
-  const unknown = new LRUCache<string, CacheEntry>({ max: db.caches.scaleEntries(MAX_UNKNOWN) });
+  const known = newCache(db.caches.scaleEntries(MAX_CALLERS));
+  const unknown = newCache(db.caches.scaleEntries(MAX_UNKNOWN));
   let invalidations = 0;
 
   /** undefined: it is not in the cache, or too old. */
