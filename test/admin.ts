@@ -159,3 +159,10 @@ export async function givenTotp(
   await db.transaction((tx) => setTotp(tx, key, userId, { secret, step: 0 }, recovery));
   return recovery.codes;
 }
+
+/** What the next page says once, after a form. */
+export function noticeIn({ headers }: AdminAnswer): { text: string; undo?: { action: string } } {
+  const cookie = [headers['set-cookie']].flat().find((one) => String(one).startsWith('admin-notice='));
+  const [, content] = /^admin-notice=([^.]+)/.exec(String(cookie))!;
+  return JSON.parse(Buffer.from(content!, 'base64url').toString());
+}

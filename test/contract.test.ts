@@ -102,7 +102,7 @@ describe('the table', () => {
 
   const resolved = <Part extends { $ref?: string }>(part: Part) => {
     const [, , group, name] = part.$ref?.split('/') ?? [];
-    return group && name ? (document.components[group]![name]! as unknown as Part) : part;
+    return group && name ? (document.components[group]![name]! as Part) : part;
   };
 
   /** The paths of all keys, as in the shapes. */

@@ -6,6 +6,7 @@ import pg, { type QueryConfig } from 'pg';
 import { expect, inject } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
+import { sql } from '../src/db/sql.ts';
 import { reopenDemoAccess } from '../src/http/demo-access.ts';
 import { addDemoFiles } from '../src/commands/demo/add-files.ts';
 import { createDemoShops, insertDemoShop } from '../src/commands/demo/demo-shop.ts';
@@ -324,4 +325,11 @@ export function expectRefusal({ status, headers, body }: Answer, method: string,
     ending,
     others: { status: REASONS[status] },
   });
+}
+
+/** The order of the demo shop whose number ends with this. */
+export async function orderIdOf(service: Service, end: string): Promise<string> {
+  const row = await service.db.one<{ id: string }>(sql`
+    select upper(order_id::text) as id from customer_order where shop_id = 'DemoShop' and order_number like ${`%/${end}`}`);
+  return row!.id;
 }

@@ -83,7 +83,7 @@ export function refusalOf(
   if (error instanceof ValidationError) return badRequest(failed + error.message, error.problems);
 
   if ('validation' in error && error.validation) {
-    const problem = fieldProblemOf(error.validation[0] as unknown as ErrorObject);
+    const problem = fieldProblemOf(error.validation[0] as ErrorObject);
     return badRequest(failed + new ValidationError([problem]).message, [problem]);
   }
   const { code } = error as { code?: unknown };

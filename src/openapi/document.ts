@@ -41,7 +41,7 @@ async function buildDocument({ operationRoutes }: FastifyInstance): Promise<obje
     openapi: { openapi: '3.1.1' },
     transformObject: (document) => {
       if (!('openapiObject' in document)) throw new Error('This document is OpenAPI, not Swagger 2');
-      const { paths } = document.openapiObject as unknown as Pick<OpenApiDocument, 'paths'>;
+      const { paths } = document.openapiObject as Pick<OpenApiDocument, 'paths'>;
       return finished(paths, factsOf);
     },
   });

@@ -91,7 +91,7 @@ function frozen(cart: CartInput, shop: ShopRules): Content {
       paymentName: null,
       paymentPrice: cart.payment.price,
     },
-    { ...shop, defaultLocale: 'en_GB', locales: ['en_GB'], units: {} } as unknown as Settings,
+    { ...shop, defaultLocale: 'en_GB', locales: ['en_GB'], units: {} } as Settings,
     NOW,
   );
   // As it comes back from the database.

@@ -42,7 +42,7 @@ function given({
     withdrawal: { days, transitDays: 5 },
     orderPage: { cancellation: true, returnDays },
   };
-  return { order, activity, settings } as unknown as CustomerOrder;
+  return { order, activity, settings } as CustomerOrder;
 }
 
 describe('the withdrawal period ends', () => {

@@ -28,7 +28,7 @@ function errorForLog(error: unknown) {
  * keys and its end are those of pino's lines.
  */
 export function requestLog(log: FastifyBaseLogger) {
-  const stream = (log as unknown as Record<symbol, DestinationStream>)[pino.symbols.streamSym];
+  const stream = (log as FastifyBaseLogger & Record<symbol, DestinationStream>)[pino.symbols.streamSym];
   if (!stream || !(log as Logger).isLevelEnabled('info')) return () => {};
   const begin = `{"level":${pino.levels.values['info']},"time":`;
 

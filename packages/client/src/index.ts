@@ -113,7 +113,7 @@ export function createClient({
     list: readPages,
   };
   // The types say which path takes and answers what; at run time all of them are the same.
-  const typed = calls as unknown as Pick<KontorClient, keyof typeof calls>;
+  const typed = calls as Pick<KontorClient, keyof typeof calls>;
   return {
     ...typed,
     events: (options) => events(typed.GET, options),

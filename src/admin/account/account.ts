@@ -1,8 +1,10 @@
+import { Type } from 'typebox';
 import { forbidden, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { PASSKEY_SCRIPT } from '../../storefront/layout/assets.ts';
-import { buttonForm, choiceField, problemOf } from '../components/form.ts';
+import { declareForm, readFields, showFields } from '../components/declared-form.ts';
+import { buttonForm, problemOf } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import { isLanguage, LANGUAGES } from '../messages.ts';
 import { PASSWORD_SCRIPT } from '../layout/assets.ts';
@@ -29,12 +31,21 @@ import { Redirect } from '../../http/page-kit.ts';
 
 const LANGUAGE_NAMES = { en: 'English', de: 'Deutsch', fr: 'Français' };
 
+const LANGUAGE = declareForm({ body: Type.Object({ language: Type.String() }) }, ({ account: messages }) => ({
+  language: {
+    kind: 'choice',
+    label: messages.adminLanguage,
+    empty: messages.languageOfBrowser,
+    choices: LANGUAGES.map((value) => ({ value, text: LANGUAGE_NAMES[value] })),
+  },
+}));
+
 /** A user's own settings: language, password, second factor, passkeys, and open sessions. */
 export function account(pages: Pages): void {
   pages.get('/account', 'signed in', async (visit) => accountPage(visit));
 
   pages.post('/account/language', 'signed in', async (visit, form) => {
-    const language = form.field('language');
+    const { language } = readFields(LANGUAGE, form, visit);
     await updateLanguage(visit.db, visit.user.userId, isLanguage(language) ? language : null);
     return new Redirect('/admin/account');
   });
@@ -100,13 +111,7 @@ async function accountPage(visit: Visit<'signed in'>): Promise<AdminPage> {
       <section class="card">
         <h2>${visit.user.email}</h2>
         <form method="post" action="/admin/account/language" class="line-form">
-          ${choiceField({
-            name: 'language',
-            label: messages.adminLanguage,
-            value: visit.user.language,
-            empty: messages.languageOfBrowser,
-            choices: LANGUAGES.map((value) => ({ value, text: LANGUAGE_NAMES[value] })),
-          })}
+          ${showFields(LANGUAGE, visit, { values: visit.user, draft: undefined })('language')}
           <button>${visit.messages.form.save}</button>
         </form>
       </section>

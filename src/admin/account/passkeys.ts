@@ -1,6 +1,5 @@
 import { badRequest } from '../../http/errors.ts';
 import type { Transaction } from '../../db/database.ts';
-import type { FormLimits } from '../../http/form-fields.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { browserName } from '../../people/accounts/browser-name.ts';
 import {
@@ -15,11 +14,12 @@ import {
   type PasskeyRow,
   type PasskeySite,
 } from '../../people/accounts/passkeys.ts';
+import { declareHidden, optionsOf, readFields } from '../components/declared-form.ts';
 import { buttonForm } from '../components/form.ts';
 import { dayText } from '../components/format.ts';
 import type { Pages } from '../pages.ts';
 import { MAX_STATE_LENGTH, openState, sealState } from '../sealed-state.ts';
-import { MAX_TARGET_LENGTH } from '../sign-in/enter.ts';
+import { MAX_TARGET_LENGTH, targetOf } from '../sign-in/enter.ts';
 import { recordInAllShops } from '../users/audit.ts';
 import type { User } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
@@ -36,9 +36,12 @@ import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 type AnyVisit = Visit<'anybody'>;
 
 /** The limits of a form with a passkey response; `to` is an address of the admin. */
-export const PASSKEY_LIMITS: FormLimits = {
-  texts: { credential: MAX_CREDENTIAL_LENGTH, state: MAX_STATE_LENGTH, to: MAX_TARGET_LENGTH },
-};
+const PASSKEY = declareHidden({
+  credential: MAX_CREDENTIAL_LENGTH,
+  state: MAX_STATE_LENGTH,
+  to: MAX_TARGET_LENGTH,
+});
+export const PASSKEY_OPTIONS = optionsOf(PASSKEY);
 
 const siteOf = ({ origin }: AnyVisit): PasskeySite => ({ origin, name: 'Kontor' });
 
@@ -50,9 +53,19 @@ interface Challenge {
 
 /** The challenge of a form; undefined: it is too old, or belongs to another session. */
 function challengeOf(visit: AnyVisit, form: FormRequest, now: Date) {
-  const asked = openState<Challenge>(visit.key, 'passkey challenge', now, form.field('state'));
+  const asked = openState<Challenge>(
+    visit.key,
+    'passkey challenge',
+    now,
+    readFields(PASSKEY, form, visit).state,
+  );
   return asked?.state.sessionId === (visit.user?.sessionId ?? null) ? asked : undefined;
 }
+
+const credentialOf = (visit: AnyVisit, form: FormRequest) => readFields(PASSKEY, form, visit).credential;
+
+/** The page to which a form of these leads; without one, to the start. */
+export const targetIn = (visit: AnyVisit, form: FormRequest) => targetOf(readFields(PASSKEY, form, visit).to);
 
 /** The passkeys of a user, on the account page. */
 export function accountPasskeyPages(pages: Pages): void {
@@ -63,7 +76,7 @@ export function accountPasskeyPages(pages: Pages): void {
       const messages = visit.messages.account;
       const asked = challengeOf(visit, form, visit.db.now);
       const passkey =
-        asked && (await verifiedPasskey(siteOf(visit), asked.state.challenge, form.field('credential')));
+        asked && (await verifiedPasskey(siteOf(visit), asked.state.challenge, credentialOf(visit, form)));
       if (!passkey) throw badRequest(messages.passkeyFailed);
       await visit.db.transaction(async (tx) => {
         const isSaved = await insertAdminPasskey(tx, visit.user.userId, {
@@ -75,7 +88,7 @@ export function accountPasskeyPages(pages: Pages): void {
       });
       return new Redirect('/admin/account', messages.passkeyAdded);
     },
-    { needsReauthentication: true, limits: PASSKEY_LIMITS },
+    { needsReauthentication: true, ...PASSKEY_OPTIONS },
   );
 
   pages.post(
@@ -83,12 +96,12 @@ export function accountPasskeyPages(pages: Pages): void {
     'signed in',
     async (visit, form) => {
       await visit.db.transaction(async (tx) => {
-        await deleteAdminPasskey(tx, visit.user.userId, form.field('credential'));
+        await deleteAdminPasskey(tx, visit.user.userId, credentialOf(visit, form));
         await recordInAllShops(tx, visit.user, '/admin/account/passkeys/delete');
       });
       return new Redirect('/admin/account', visit.messages.account.passkeyDeleted);
     },
-    { needsReauthentication: true, limits: PASSKEY_LIMITS },
+    { needsReauthentication: true, ...PASSKEY_OPTIONS },
   );
 }
 
@@ -102,7 +115,7 @@ export async function takePasskey(
   visit: AnyVisit,
   form: FormRequest,
 ): Promise<Pick<User, 'userId' | 'email'> | undefined> {
-  const text = form.field('credential');
+  const text = credentialOf(visit, form);
   const asked = challengeOf(visit, form, tx.now);
   const credentialId = namedCredential(text);
   if (!asked || credentialId === undefined) return undefined;

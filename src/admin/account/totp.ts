@@ -1,6 +1,8 @@
+import { Type } from 'typebox';
 import { badRequest } from '../../http/errors.ts';
 import { html, safe, type Markup } from '../../http/html.ts';
-import { buttonForm, problemOf, textField } from '../components/form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { buttonForm, problemOf } from '../components/form.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, Pages } from '../pages.ts';
 import { MAX_STATE_LENGTH, openState, sealState } from '../sealed-state.ts';
@@ -22,6 +24,24 @@ interface NewAuthenticator {
   secret: string;
 }
 
+const AUTHENTICATOR = declareForm(
+  {
+    body: Type.Object({
+      state: Type.String({ maxLength: MAX_STATE_LENGTH }),
+      code: Type.String({ maxLength: 9 }),
+    }),
+  },
+  ({ account }) => ({
+    state: { kind: 'hidden', label: '' },
+    code: {
+      label: account.totpCode,
+      inputMode: 'numeric',
+      autocomplete: 'one-time-code',
+      isRequired: true,
+    },
+  }),
+);
+
 const PATH = '/account/totp';
 const HREF = `/admin${PATH}`;
 /** Changes of the account's security require the password again. */
@@ -37,15 +57,11 @@ export function totp(pages: Pages): void {
       save: async (visit, form) => {
         const { userId } = visit.user;
         const messages = visit.messages.account;
-        const made = openState<NewAuthenticator>(
-          visit.key,
-          'new authenticator',
-          visit.db.now,
-          form.field('state'),
-        );
+        const { state, code } = readFields(AUTHENTICATOR, form, visit);
+        const made = openState<NewAuthenticator>(visit.key, 'new authenticator', visit.db.now, state);
         if (made?.state.userId !== userId) throw badRequest(messages.totpTooLate);
         const { secret } = made.state;
-        const step = matchingStep(secret, form.field('code').replaceAll(/\s/g, ''), visit.db.now, null);
+        const step = matchingStep(secret, code.replaceAll(/\s/g, ''), visit.db.now, null);
         if (step === undefined) throw badRequest(messages.wrongCode);
         const recovery = await newRecoveryCodes(visit.key, userId);
         await visit.db.transaction(async (tx) => {
@@ -55,7 +71,7 @@ export function totp(pages: Pages): void {
         return codesPage(visit, recovery.codes);
       },
     },
-    { ...AGAIN, limits: { texts: { state: MAX_STATE_LENGTH } } },
+    { ...AGAIN, ...optionsOf(AUTHENTICATOR) },
   );
 
   pages.post(
@@ -101,6 +117,8 @@ async function setUpPage(visit: Visit<'signed in'>, draft?: Draft): Promise<Admi
   const secret = typed?.state.userId === user.userId ? typed.state.secret : newTotpSecret();
   const state = sealState(key, 'new authenticator', db.now, { userId: user.userId, secret });
   const address = totpAddress(secret, user.email, new URL(visit.origin).host);
+  // A refused code is typed anew.
+  const field = showFields(AUTHENTICATOR, visit, { values: { state }, draft: undefined });
   const { renderSVG } = await import('uqr');
   return {
     title: messages.totp,
@@ -115,15 +133,7 @@ async function setUpPage(visit: Visit<'signed in'>, draft?: Draft): Promise<Admi
         <summary>${messages.totpType}</summary>
         <p><code>${(secret.match(/.{4}/g) ?? []).join(' ')}</code></p>
       </details>
-      <input type="hidden" name="state" value="${state}" />
-      ${textField({
-        name: 'code',
-        label: messages.totpCode,
-        inputMode: 'numeric',
-        autocomplete: 'one-time-code',
-        maxLength: 9,
-        isRequired: true,
-      })}
+      ${field('state')} ${field('code')}
       <button class="main">${messages.totpSwitchOn}</button>
     </form>`,
   };

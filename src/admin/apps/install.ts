@@ -3,6 +3,7 @@ import { shopUrl } from '../../http/links.ts';
 import { textIn } from '../../http/locale.ts';
 import { notFound } from '../../http/errors.ts';
 import { authorise } from '../../apps/apps.ts';
+import { declareHidden, readFields } from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
@@ -10,6 +11,8 @@ import { adminPath } from '../visit.ts';
 import { requireApp } from './require-app.ts';
 import { appsStep, onForm, scopeLists } from './parts.ts';
 import { Redirect } from '../../http/page-kit.ts';
+
+const BUTTON = declareHidden({ answer: 10 });
 
 /**
  * The consent of the install flow: the merchant sees the app's permissions, and agrees or declines. The browser then
@@ -48,7 +51,7 @@ export function installing(pages: ShopPages): void {
         const { db, shopId, key, origin } = visit;
         const messages = visit.messages.apps;
         const { appId, name } = await requireApp(visit, form);
-        if (form.field('answer') !== 'agree') {
+        if (readFields(BUTTON, form, visit).answer !== 'agree') {
           return new Redirect(adminPath(visit, `/apps/${appId}`), messages.declined({ name }));
         }
         const address = await onForm(visit, () =>

@@ -3,7 +3,7 @@ import { createSubcategory, updateCategory } from '../../catalogue/categories/ro
 import { badRequest, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
-import { declareForm, readFields } from '../components/declared-form.ts';
+import { declareForm, declareHidden, readFields } from '../components/declared-form.ts';
 import { chip } from '../components/format.ts';
 import { CATEGORIES_SCRIPT } from '../layout/assets.ts';
 import { ACTION_ICONS } from '../layout/icons.ts';
@@ -27,6 +27,7 @@ const NEW_CATEGORY = declareForm(createSubcategory, ({ categories: { texts } }) 
 }));
 
 /** Where a category is dropped; the operation refuses a wrong place. */
+const STEP = declareHidden({ direction: 10 });
 const PLACE = declareForm(moveCategory, ({ categories: messages }) => ({
   parentId: { label: messages.move },
   position: { kind: 'integer', label: messages.move },
@@ -56,7 +57,9 @@ export function categoryTreePages(pages: ShopPages): void {
     const rows = await findTree(visit.db, visit.shopId);
     const before = placeOf(rows, categoryId);
     if (!before) throw notFound();
-    const place = wantedPlace(rows, categoryId, form.field('direction')) ?? readFields(PLACE, form, visit);
+    const place =
+      wantedPlace(rows, categoryId, readFields(STEP, form, visit).direction) ??
+      readFields(PLACE, form, visit);
     await visit.call(moveCategory, { params: { categoryId }, body: place });
     return new Redirect(`${adminPath(visit, '/categories', { moved: categoryId })}#category-${categoryId}`, {
       text: visit.messages.categories.moved({ name: nameOf(visit, rows, categoryId) }),

@@ -1,4 +1,4 @@
-import type { Static, TObject } from 'typebox';
+import { Type, type Static, type TObject, type TString } from 'typebox';
 import { MAX_FIELD_LENGTH, type TextLimit } from '../../http/form-fields.ts';
 import { html, type Markup, type Part } from '../../http/html.ts';
 import { check, compileBody } from '../../http/validation.ts';
@@ -51,6 +51,8 @@ interface FieldParts {
   /** Its long text is code, in a monospaced font. */
   isCode?: boolean;
   choices?: readonly Choice[];
+  /** The value that a tick sends, where that is not `yes` or nothing. */
+  sends?: string;
   /** The countries of which one is chosen; all by default. */
   countries?: readonly string[];
   /** The text for no choice. */
@@ -61,7 +63,8 @@ export interface DeclaredField extends FieldParts {
   label: string;
   /**
    * Decimals and integers are typed as in the language of the reader. A list of texts is typed as `tags`, with commas
-   * between them, or as `lines`. A `choice` of a boolean sends `yes` or `no`.
+   * between them, or as `lines`. A `choice` of a boolean sends `yes` or `no`. A `password` is never shown, the stored
+   * one neither.
    */
   kind?:
     | 'text'
@@ -69,6 +72,8 @@ export interface DeclaredField extends FieldParts {
     | 'tel'
     | 'url'
     | 'date'
+    | 'datetime-local'
+    | 'password'
     | 'long text'
     | 'rich text'
     | 'decimal'
@@ -109,6 +114,22 @@ export function declareRows<Body extends TObject, Name extends keyof Static<Body
   fieldsIn: (messages: AdminMessages) => Readonly<Record<Name, DeclaredField>>,
 ): DeclaredForm<Body, Name> {
   return { ...declareForm(operation, fieldsIn), isInRows: true };
+}
+
+/**
+ * Declares values that nobody types, with their maximum length: those of hidden inputs, and which button was pressed.
+ * `declareHidden({ host: 253 })`
+ */
+export function declareHidden<Name extends string>(
+  lengths: Readonly<Record<Name, number>>,
+): DeclaredForm<TObject<Record<Name, TString>>, Name> {
+  const names = Object.keys(lengths) as Name[];
+  const recordOf = <Value>(valueOf: (name: Name) => Value) =>
+    Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, Value>;
+  return {
+    body: Type.Object(recordOf((name) => Type.String({ maxLength: lengths[name] }))),
+    fieldsIn: () => recordOf(() => ({ kind: 'hidden', label: '' })),
+  };
 }
 
 /** The person who fills in the form. */
@@ -228,6 +249,8 @@ export function showFields<Name extends string>(
       case 'url':
       case 'number':
       case 'date':
+      case 'datetime-local':
+      case 'password':
         return html`${shown}${textField({ ...field, type: kind, value })}`;
     }
   };
@@ -259,7 +282,7 @@ export function readFields<Body extends TObject, Name extends string>(
     const { kind, isRequired = false } = declared;
     const input = inputOf(form, name, declared, place);
     const text = request.field(input);
-    if (kind === 'tick') return text === 'yes';
+    if (kind === 'tick') return typesOf(form, name).includes('string') ? text : text === 'yes';
     if (kind === 'ticks') return request.fieldList(input);
     if (kind === 'tags' || kind === 'lines') return entriesOf(text, kind);
     if (text === '' && isNullable(form, name) && !isRequired) return null;

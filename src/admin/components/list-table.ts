@@ -1,10 +1,14 @@
 import { html, type Markup } from '../../http/html.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { chip } from './format.ts';
 import { LAST_PAGE, type Column, type ListDefinition, type ListState, type Query } from './list-state.ts';
 
 /** Rows can be chosen, to do something with all of them. */
 const hasBulk = <Row>({ idOf, bulk = [] }: ListDefinition<Row>) => idOf !== undefined && bulk.length > 0;
+
+/** The rows of a list that were checked, by `idOf`. */
+export const checkedRows = (form: Pick<FormRequest, 'fieldList'>) => form.fieldList('id');
 
 export function listTable<Row>(
   visit: ShopVisit,

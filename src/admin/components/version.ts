@@ -13,8 +13,11 @@ export function versionField(thing: unknown): Markup {
 }
 
 export function requireUnchanged(form: FormRequest, thing: unknown, messages: AdminMessages): void {
-  if (form.field('version') !== versionOf(thing)) throw conflict(messages.layout.changedMeanwhile);
+  if (!isUnchanged(form, thing)) throw conflict(messages.layout.changedMeanwhile);
 }
+
+export const isUnchanged = (form: Pick<FormRequest, 'field'>, thing: unknown) =>
+  form.field('version') === versionOf(thing);
 
 export function versionOf(thing: unknown): string {
   return hash('sha256', JSON.stringify(thing), 'base64url').slice(0, 22);

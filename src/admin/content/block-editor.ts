@@ -1,6 +1,6 @@
 import { BLOCK_TYPES, isBlockType, MAX_BLOCKS, type BlockType } from '../../content/blocks.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { showFields } from '../components/declared-form.ts';
+import { declareHidden, showFields } from '../components/declared-form.ts';
 import { choiceField } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import { ACTION_ICONS } from '../layout/icons.ts';
@@ -9,6 +9,9 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { BLOCK_FORMS, emptyBlock, fieldNames, ITEM_FORMS, type TypedBlock } from './block-forms.ts';
 
 /* The editor of blocks, in one language at a time: for pages and for mailings. */
+
+/** The button that was pressed, the language to copy from, and the type of a new block. */
+export const EDITING = declareHidden({ do: 50, from: 5, newType: 50 });
 
 /** The blocks after a button of the editor. An unknown step changes nothing. */
 export function changedBlocks(

@@ -152,7 +152,7 @@ export const fieldNames = ({ fieldsIn }: DeclaredForm, messages: AdminMessages) 
 
 /** The typed blocks of a stored page. */
 export function toTyped(block: Block, messages: AdminMessages): TypedBlock {
-  const stored = block as unknown as Readonly<Record<string, unknown>>;
+  const stored = block as Readonly<Record<string, unknown>>;
   const texts = (form: DeclaredForm, from: Readonly<Record<string, unknown>>) =>
     Object.fromEntries(fieldNames(form, messages).map((name) => [name, typedText(from[name])]));
   const items = ITEM_FORMS[block.type];
@@ -199,7 +199,7 @@ export function toBlock({ type, values, items }: TypedBlock): Block {
     );
   const list = ITEM_FORMS[type];
   const filled = items.filter((item) => Object.values(item).some((text) => text !== ''));
-  return { type, ...given(values), ...(list && { [list.name]: filled.map(given) }) } as unknown as Block;
+  return { type, ...given(values), ...(list && { [list.name]: filled.map(given) }) } as Block;
 }
 
 /** The typed blocks of a form. */

@@ -11,7 +11,13 @@ import { html, type Markup } from '../../http/html.ts';
 import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 import { isId } from '../../kernel/ids.ts';
 import { shopPath } from '../../storefront/visit.ts';
-import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import {
+  declareForm,
+  declareHidden,
+  optionsOf,
+  readFields,
+  showFields,
+} from '../components/declared-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import { RICH_TEXT_SCRIPTS } from '../components/rich-text.ts';
 import { problemText, refuseField } from '../components/validation.ts';
@@ -20,7 +26,14 @@ import { PAGES_SCRIPT } from '../layout/assets.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, storefrontLink, type ShopVisit } from '../visit.ts';
-import { blockInput, blockList, changedBlocks, editorLanguages, pictureField } from './block-editor.ts';
+import {
+  blockInput,
+  blockList,
+  changedBlocks,
+  editorLanguages,
+  pictureField,
+  EDITING,
+} from './block-editor.ts';
 import { blockLimits, readBlocks, toBlock, toTyped, type TypedBlock } from './block-forms.ts';
 import { titleOf } from './page-list.ts';
 
@@ -39,6 +52,8 @@ const TEXT = declareForm({ body: PageText }, ({ pages }) => ({
   summary: { kind: 'long text', label: pages.summary, rows: 3 },
   pictureText: { label: pages.pictureOfText },
 }));
+
+const RESTORED = declareHidden({ version: 10 });
 
 /** A page has up to sixty blocks with some fields each. */
 const MAX_VALUES = 2_900;
@@ -65,7 +80,7 @@ export function pageEditor(pages: ShopPages): void {
 
   pages.post('/pages/:pageId/restore', 'legal_write', async (visit, form) => {
     const page = await readPage(visit, form);
-    const version = Math.trunc(Number(form.field('version')));
+    const version = Math.trunc(Number(readFields(RESTORED, form, visit).version));
     const isVersion = version > 0 && version < 2 ** 31;
     const found = isVersion && (await findVersion(visit.db, visit.shopId, page.pageId, version));
     if (!found) throw notFound();
@@ -156,7 +171,8 @@ async function save(visit: ShopVisit, form: FormRequest): Promise<Redirect | Adm
   const page = await readPage(visit, form);
   const locale = localeOf(visit, form);
   const typed = readTyped(visit, locale, form);
-  const [step = '', at = ''] = form.field('do').split(' ', 2);
+  const { do: pressed, from: wanted, newType } = readFields(EDITING, form, visit);
+  const [step = '', at = ''] = pressed.split(' ', 2);
   if (step === 'preview') {
     const { path } = await inPlace(visit, page, typed, (body) =>
       visit.call(previewPage, { params: { pageId: page.pageId }, body }),
@@ -164,13 +180,13 @@ async function save(visit: ShopVisit, form: FormRequest): Promise<Redirect | Adm
     return editor(visit, page, { ...typed, isChanged: true, preview: path });
   }
   if (step === 'copy') {
-    const from = visit.settings.locales.find((one) => one === form.field('from'));
+    const from = visit.settings.locales.find((one) => one === wanted);
     if (from === undefined) throw notFound();
     const blocks = await storedBlocks(visit, page.pageId, from);
     return editor(visit, page, { ...typed, blocks, isChanged: true });
   }
   if (step !== '') {
-    const blocks = changedBlocks(typed.blocks, step, Number(at), form.field('newType'));
+    const blocks = changedBlocks(typed.blocks, step, Number(at), newType);
     return editor(visit, page, { ...typed, blocks, isChanged: true });
   }
   requireUnchanged(form, page.version, visit.messages);

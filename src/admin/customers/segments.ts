@@ -15,7 +15,13 @@ import { html, type Markup } from '../../http/html.ts';
 import { Redirect } from '../../http/page-kit.ts';
 import { isId } from '../../kernel/ids.ts';
 import { areTotalsComplete } from '../../orders/customer-totals.ts';
-import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import {
+  declareForm,
+  declareHidden,
+  optionsOf,
+  readFields,
+  showFields,
+} from '../components/declared-form.ts';
 import { dayText } from '../components/format.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -27,6 +33,12 @@ import { findCustomerPage } from './queries.ts';
 const SEGMENT = declareForm(createSegment, ({ customers: messages }) => ({
   name: { label: messages.saveSegment, isCell: true, isRequired: true },
 }));
+
+const inputOfFilter = (name: string) => `filter.${name}`;
+/** The current filter of the list. */
+const FILTER = declareHidden(
+  Object.fromEntries(FILTERS.map((name) => [inputOfFilter(name), MAX_VALUE_LENGTH])),
+);
 
 /** The segments of the shop, which all of its people share. */
 export function segmentPages(pages: ShopPages): void {
@@ -80,7 +92,8 @@ export function segmentPages(pages: ShopPages): void {
     async (visit, form) => {
       const { messages } = visit;
       const { name } = readFields(SEGMENT, form, visit);
-      const filter = givenValues((parameter) => form.field(`filter.${parameter}`).slice(0, MAX_VALUE_LENGTH));
+      const typed = readFields(FILTER, form, visit);
+      const filter = givenValues((parameter) => typed[inputOfFilter(parameter)]!.slice(0, MAX_VALUE_LENGTH));
       if (Object.keys(filter).length === 0) throw badRequest(messages.customers.segmentEmpty);
       await visit.inTransaction(async (call, tx) => {
         // A segment that has this name already gets the filter.
@@ -100,7 +113,7 @@ export function segmentPages(pages: ShopPages): void {
     if (!segment) throw notFound();
     await visit.call(deleteSegment, { params: { segmentId } });
     const { name, filter } = segment;
-    const fields = Object.entries(filter).map(([parameter, value]) => [`filter.${parameter}`, value]);
+    const fields = Object.entries(filter).map(([parameter, value]) => [inputOfFilter(parameter), value]);
     return new Redirect(adminPath(visit, '/customers/segments'), {
       text: messages.customers.segmentDeleted({ name }),
       undo: {
@@ -170,7 +183,7 @@ export function saveSegmentForm(
   if (!visit.may('customers_write') || isSaved || Object.keys(current).length === 0) return false;
   return html`<form class="save-segment" method="post" action="${adminPath(visit, '/customers/segments')}">
     ${Object.entries(current).map(
-      ([name, value]) => html`<input type="hidden" name="filter.${name}" value="${value}" />`,
+      ([name, value]) => html`<input type="hidden" name="${inputOfFilter(name)}" value="${value}" />`,
     )}
     <label for="segment-name">${words.saveSegment}</label>
     ${showFields(SEGMENT, visit, { draft: undefined })('name', { id: 'segment-name' })}

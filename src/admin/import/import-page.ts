@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { knownColumns, likelyKeys } from '../../catalogue/products/csv-mapping.ts';
 import type { FileRow } from '../../catalogue/products/csv-reader.ts';
 import {
@@ -11,7 +12,15 @@ import { badRequest, conflict, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { isId } from '../../kernel/ids.ts';
-import { choiceField, problemOf, tickField, type Choice } from '../components/form.ts';
+import {
+  declareForm,
+  declareRows,
+  inputOf,
+  readFields,
+  showFields,
+  optionsOf,
+} from '../components/declared-form.ts';
+import { problemOf, type Choice } from '../components/form.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
@@ -21,12 +30,35 @@ import { startOf } from './new-import.ts';
 import { reportView } from './report.ts';
 import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 
+/** What a column of the file means; a row is a column. */
+const COLUMNS = declareRows({ body: Type.Object({ column: Type.String() }) }, ({ import: messages }) => ({
+  column: { label: messages.means },
+}));
+const columnInput = (place: number, { messages }: Pick<ShopVisit, 'messages'>) =>
+  inputOf(COLUMNS, 'column', COLUMNS.fieldsIn(messages).column, { row: String(place) });
+
+const READING = declareForm(
+  { body: Type.Object({ decimalSign: Type.String(), visible: Type.Boolean() }) },
+  ({ import: messages }) => ({
+    decimalSign: {
+      kind: 'choice',
+      label: messages.decimalSign,
+      choices: [
+        { value: '.', text: messages.signs.point },
+        { value: ',', text: messages.signs.comma },
+      ],
+    },
+    visible: { kind: 'tick', label: messages.visible },
+  }),
+);
+
 /** The import of one file: its columns, a check, the import, and the result. */
 export function importPages(pages: ShopPages): void {
   pages.form(
     '/products/import/:importId',
     { read: 'products_write', write: 'products_write' },
     { show: showImport, save: saveColumns },
+    optionsOf(COLUMNS, READING),
   );
 
   pages.post('/products/import/:importId/start', 'products_write', async (visit, form) => {
@@ -75,7 +107,8 @@ async function columnsForm(visit: ShopVisit, found: StoredImport, draft?: Draft)
   const { header, sample } = await startOf(visit, found.fileName, content);
   const { mapping, decimalSign, visible } = found.reading;
   const options = columnChoices(visit, knownColumns(visit.settings).values()).map(columnOption);
-  const chosenIn = (place: number) => draft?.field(`column.${place}`) ?? mapping[place] ?? '';
+  const field = showFields(READING, visit, { values: { decimalSign, visible }, draft });
+  const chosenIn = (place: number) => draft?.field(columnInput(place, visit)) ?? mapping[place] ?? '';
   const open = header.flatMap((title, place) => (chosenIn(place) === '' ? [{ title, place }] : []));
   const guesses = await likelyKeys(
     open.map(({ title }) => title),
@@ -120,17 +153,7 @@ async function columnsForm(visit: ShopVisit, found: StoredImport, draft?: Draft)
         ${rows}
       </tbody>
     </table>
-    ${choiceField({
-      name: 'decimalSign',
-      label: messages.decimalSign,
-      value: decimalSign,
-      choices: [
-        { value: '.', text: messages.signs.point },
-        { value: ',', text: messages.signs.comma },
-      ],
-      draft,
-    })}
-    ${tickField({ name: 'visible', label: messages.visible, value: visible, draft })}
+    ${field('decimalSign')} ${field('visible')}
     <div class="actions"><button class="main">${messages.check}</button></div>
   </form>`;
 }
@@ -172,7 +195,7 @@ interface ShownColumn {
 
 function columnRow(visit: ShopVisit, { title, place, values, chosen, options, likely }: ShownColumn): Markup {
   const messages = visit.messages.import;
-  const name = `column.${place}`;
+  const name = columnInput(place, visit);
   return html`<tr>
     <td>
       <label for="${name}">${title === '' ? `${messages.column} ${place + 1}` : title.slice(0, 100)}</label>
@@ -209,15 +232,16 @@ function readColumns(visit: ShopVisit, form: FormRequest, { mapping }: Reading):
   const messages = visit.messages.import;
   const known = knownColumns(visit.settings);
   const chosen = mapping.map((_key, place) => {
-    const key = form.field(`column.${place}`);
+    const { column: key } = readFields(COLUMNS, form, visit, { row: String(place) });
     return known.has(key) ? key : null;
   });
+  const { decimalSign, visible } = readFields(READING, form, visit);
   const twice = chosen.find((key, place) => key !== null && chosen.indexOf(key) !== place);
   if (twice) throw badRequest(messages.columnTwice({ name: columnTitle(visit, twice) }));
   if (!chosen.includes('Alias')) throw badRequest(messages.numberMissing);
   return {
     mapping: chosen,
-    decimalSign: form.field('decimalSign') === ',' ? ',' : '.',
-    visible: form.field('visible') === 'yes',
+    decimalSign: decimalSign === ',' ? ',' : '.',
+    visible,
   };
 }

@@ -1,11 +1,13 @@
 import { readFile, stat } from 'node:fs/promises';
+import { Type } from 'typebox';
 import { decodedText } from '../../catalogue/products/csv-file.ts';
 import { deleteImport, findImports, type ImportState } from '../../catalogue/products/import-queries.ts';
 import { badRequest, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { UPLOAD_LIMIT } from '../../http/upload.ts';
 import { isId } from '../../kernel/ids.ts';
-import { longTextField, problemOf } from '../components/form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { problemOf } from '../components/form.ts';
 import { chip, type ChipKind } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
@@ -16,6 +18,10 @@ import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 /** Pasted rows; more rows are sent as a file. */
 const PASTED = { characters: 900_000, lines: 20_000 };
+
+const PASTE = declareForm({ body: Type.Object({ rows: Type.String() }) }, ({ import: { paste } }) => ({
+  rows: { kind: 'long text', label: paste, rows: 5, isCode: true, isRequired: true, maxLength: PASTED },
+}));
 
 /** The upload of product files, and the list of uploads. */
 export function importFiles(pages: ShopPages): void {
@@ -36,9 +42,10 @@ export function importFiles(pages: ShopPages): void {
     { read: 'products_write', write: 'products_write' },
     {
       show: showFiles,
-      save: (visit, form) => takeTable(visit, visit.messages.import.pasted, form.field('rows')),
+      save: (visit, form) =>
+        takeTable(visit, visit.messages.import.pasted, readFields(PASTE, form, visit).rows),
     },
-    { limits: { texts: { rows: PASTED } } },
+    optionsOf(PASTE),
   );
 
   pages.post('/products/import/:importId/delete', 'products_write', async (visit, form) => {
@@ -97,7 +104,7 @@ async function showFiles(visit: ShopVisit, _request: PageRequest, draft?: Draft)
             <button class="main">${messages.send}</button>
           </form>
           <form class="card" method="post" action="${adminPath(visit, '/products/import/paste')}">
-            ${longTextField({ name: 'rows', label: messages.paste, rows: 5, maxLength: PASTED.characters, isCode: true, isRequired: true, draft })}
+            ${showFields(PASTE, visit, { draft })('rows')}
             <button>${messages.sendPasted}</button>
           </form>
         </div>

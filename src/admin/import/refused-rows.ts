@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import { escapeFormula, longCsvLine } from '../../catalogue/products/csv-cells.ts';
 import { rowsOf, textFile } from '../../catalogue/products/csv-file.ts';
 import { PROBLEM_COLUMN } from '../../catalogue/products/csv-mapping.ts';
@@ -10,12 +9,13 @@ import {
 } from '../../catalogue/products/import-queries.ts';
 import { badRequest } from '../../http/errors.ts';
 import { newPauses } from '../../http/pauses.ts';
+import { optionsOf, readFields } from '../components/declared-form.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { loadImport } from './import-page.ts';
 import { storeImport } from './new-import.ts';
 import { columnTitle } from './column-titles.ts';
-import { reasonText } from './report.ts';
+import { cellInput, CELLS, reasonText } from './report.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
 /** The refused rows: as a file to fix elsewhere, or fixed on the page. */
@@ -40,14 +40,11 @@ export function refusedRows(pages: ShopPages): void {
       const lines: string[] = [];
       for await (const { header, line, cells } of rowsIn(visit, found, columns)) {
         titles = header;
-        const name = `cell.${line}`;
         const place = found.reading.mapping.indexOf(columns.get(line) ?? '');
-        if (place === -1 || !form.fieldNames.includes(name)) continue;
+        if (place === -1 || !form.fieldNames.includes(cellInput(line, visit))) continue;
+        const { cell } = readFields(CELLS, form, visit, { row: String(line) });
         lines.push(
-          await longCsvLine(
-            padded(cells, header.length).with(place, form.field(name)).map(escapeFormula),
-            pause,
-          ),
+          await longCsvLine(padded(cells, header.length).with(place, cell).map(escapeFormula), pause),
         );
       }
       if (lines.length === 0) throw badRequest(visit.messages.import.noRows);
@@ -60,7 +57,7 @@ export function refusedRows(pages: ShopPages): void {
       });
       return new Redirect(adminPath(visit, `/products/import/${importId}`));
     },
-    { limits: { texts: { 'cell.*': MAX_LENGTHS.text } } },
+    optionsOf(CELLS),
   );
 }
 

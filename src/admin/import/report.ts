@@ -1,10 +1,21 @@
+import { Type } from 'typebox';
 import { SHOWN_PROBLEMS, type StoredImport } from '../../catalogue/products/import-queries.ts';
+import { MAX_LENGTHS } from '../../catalogue/products/request-fields.ts';
 import type { RowProblem } from '../../catalogue/products/row-problem.ts';
 import { html, type Markup } from '../../http/html.ts';
+import { declareRows, inputOf } from '../components/declared-form.ts';
 import { buttonForm } from '../components/form.ts';
 import { REGIONS } from '../components/format.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { columnTitle } from './column-titles.ts';
+
+/** The cell of a refused row that is not accepted; a row is a line of the file. */
+export const CELLS = declareRows(
+  { body: Type.Object({ cell: Type.String({ maxLength: MAX_LENGTHS.text }) }) },
+  ({ import: messages }) => ({ cell: { label: messages.column } }),
+);
+export const cellInput = (line: number, { messages }: Pick<ShopVisit, 'messages'>) =>
+  inputOf(CELLS, 'cell', CELLS.fieldsIn(messages).cell, { row: String(line) });
 
 /** The progress of a check or an import, or its result. While it runs, htmx polls this part. */
 export function reportView(visit: ShopVisit, found: StoredImport): Markup {
@@ -134,7 +145,7 @@ function problemRow(visit: ShopVisit, { reading }: StoredImport, problem: RowPro
         place === -1
           ? problem.cell
           : html`<input
-              name="cell.${problem.line}"
+              name="${cellInput(problem.line, visit)}"
               value="${problem.cell}"
               aria-label="${messages.mendField({ row: problem.line, column })}"
             />`

@@ -7,6 +7,7 @@ import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { contentOf } from '../../pricing/content.ts';
 import { findConsenting } from '../../people/newsletters/queries.ts';
+import { checkedRows } from '../components/list-table.ts';
 import { chip, momentText, plainDay } from '../components/format.ts';
 import { listView } from '../components/list.ts';
 import { listState, type Column } from '../components/list-state.ts';
@@ -59,7 +60,7 @@ export function abandonedCartPages(pages: ShopPages): void {
 
   pages.post('/marketing/carts/remind', 'orders_write', async (visit, form) => {
     const { db, settings } = visit;
-    const cartIds = form.fieldList('id').filter(isId).slice(0, MAX_CHOSEN);
+    const cartIds = checkedRows(form).filter(isId).slice(0, MAX_CHOSEN);
     const count = await db.transaction(async (tx) => {
       const reminded = await remindOfCarts(tx, settings, cartIds);
       if (reminded > 0) await recordAction(tx, visit, '/carts/remind');

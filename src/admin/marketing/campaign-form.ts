@@ -134,15 +134,15 @@ export async function typedCampaign(
     type: { ...type, ...(type.name !== 'SHIPPING' && { amount }) },
     validFrom: typed.validFrom && `${typed.validFrom}T00:00:00Z`,
     validTo: typed.validTo && `${typed.validTo}T23:59:59Z`,
-    productIds: await typedProducts(visit, form),
+    // The operation takes ids; people type numbers.
+    productIds: await typedProducts(visit, String(typed.productIds ?? '')),
   };
 }
 
-async function typedProducts(visit: ShopVisit, form: FormRequest): Promise<string[]> {
+async function typedProducts(visit: ShopVisit, text: string): Promise<string[]> {
   const numbers = [
     ...new Set(
-      form
-        .field('products')
+      text
         .split(/[\n,;]/)
         .map((number) => number.trim())
         .filter(Boolean),

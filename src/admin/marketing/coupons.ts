@@ -9,7 +9,7 @@ import { textIn } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
 import { barChart } from '../components/bars.ts';
 import { shortDay } from '../components/format.ts';
-import { showFields } from '../components/declared-form.ts';
+import { readFields, showFields } from '../components/declared-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import { listView } from '../components/list.ts';
 import { listState } from '../components/list-state.ts';
@@ -85,11 +85,10 @@ export function coupons(pages: ShopPages): void {
       },
       save: async (visit, form) => {
         const { messages } = visit;
-        const code = form.field('code');
-        const body = {
-          ...(await typedCampaign(visit, form)),
-          identifier: form.field('identifier') || identifierOf(form.field('name')),
-        };
+        const { code } = readFields(CODE, form, visit);
+        const campaign = await typedCampaign(visit, form);
+        const { identifier } = readFields(IDENTIFIER, form, visit);
+        const body = { ...campaign, identifier: identifier || identifierOf(campaign.name) };
         const { campaignId } = await visit.inTransaction(async (call) => {
           const made = await call(createCouponCampaign, { query: { locale: visit.locale }, body });
           if (code !== '') await addCode(call, made.campaignId, code);
@@ -133,7 +132,7 @@ export function coupons(pages: ShopPages): void {
         const { messages } = visit;
         const { campaignId } = await readCampaign(visit, form);
         const path = adminPath(visit, `/marketing/coupons/${campaignId}`);
-        const code = form.field('code');
+        const { code } = readFields(CODE, form, visit);
         if (code !== '') {
           await addCode(visit.call, campaignId, code);
           return new Redirect(path, messages.coupons.codeAdded({ code }));

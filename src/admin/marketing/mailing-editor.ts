@@ -17,7 +17,7 @@ import { buttonForm, problemOf } from '../components/form.ts';
 import { RICH_TEXT_SCRIPTS } from '../components/rich-text.ts';
 import { problemText, refuseField } from '../components/validation.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
-import { blockInput, blockList, changedBlocks, editorLanguages } from '../content/block-editor.ts';
+import { blockInput, blockList, changedBlocks, editorLanguages, EDITING } from '../content/block-editor.ts';
 import { blockLimits, readBlocks, toBlock, toTyped, type TypedBlock } from '../content/block-forms.ts';
 import { PAGES_SCRIPT } from '../layout/assets.ts';
 import type { AdminPage } from '../page.ts';
@@ -151,9 +151,10 @@ async function save(visit: ShopVisit, form: FormRequest): Promise<Redirect | Adm
   const mailing = await readMailing(visit, form);
   const locale = localeOf(visit, form, mailing);
   const typed = readTyped(visit, locale, form);
-  const [step = '', at = ''] = form.field('do').split(' ', 2);
+  const { do: pressed, from: wanted, newType } = readFields(EDITING, form, visit);
+  const [step = '', at = ''] = pressed.split(' ', 2);
   if (step === 'copy') {
-    const from = visit.settings.locales.find((one) => one === form.field('from'));
+    const from = visit.settings.locales.find((one) => one === wanted);
     if (from === undefined) throw notFound();
     return editor(visit, mailing, {
       ...typed,
@@ -162,7 +163,7 @@ async function save(visit: ShopVisit, form: FormRequest): Promise<Redirect | Adm
     });
   }
   if (step !== '') {
-    const blocks = changedBlocks(typed.blocks, step, Number(at), form.field('newType'));
+    const blocks = changedBlocks(typed.blocks, step, Number(at), newType);
     return editor(visit, mailing, { ...typed, blocks, isChanged: true });
   }
   requireUnchanged(form, mailing.version, visit.messages);

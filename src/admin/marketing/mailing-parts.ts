@@ -1,6 +1,20 @@
+import { setMailingState } from '../../content/mailings/routes.ts';
+import { MAX_FIELD_LENGTH } from '../../http/form-fields.ts';
 import { textIn } from '../../http/locale.ts';
+import { declareForm } from '../components/declared-form.ts';
 import type { Choice } from '../components/form.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
+
+/** The button that was pressed, and when the emails go out. */
+export const STATE = declareForm(setMailingState, ({ mailings: words }) => ({
+  state: { kind: 'hidden', label: words.state },
+  sendAt: {
+    kind: 'datetime-local',
+    label: words.sendAtUtc,
+    hint: words.sendAtHint,
+    maxLength: MAX_FIELD_LENGTH,
+  },
+}));
 
 /** The newsletters of the shop, of which a mailing names some. */
 export const newsletterChoices = ({ settings }: ShopVisit): Choice[] =>

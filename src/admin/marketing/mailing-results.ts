@@ -2,9 +2,11 @@ import type { Static } from 'typebox';
 import type { MailingAnswer } from '../../content/mailings/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { priceText } from '../../http/price-text.ts';
-import { buttonForm, textField } from '../components/form.ts';
+import { showFields } from '../components/declared-form.ts';
+import { buttonForm } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
+import { STATE } from './mailing-parts.ts';
 
 type Answer = Static<typeof MailingAnswer>;
 
@@ -75,6 +77,7 @@ export function sendingCard(
       fields: { state: wanted },
       ...(kind && { kind, confirm: words.confirmCancel }),
     });
+  const field = showFields(STATE, visit, { values: { state: 'scheduled' }, draft: undefined });
   // What is not saved would not be sent.
   const isReady = state === 'draft' && !isChanged;
   const hasText = texts.some((text) => text.locale === locale);
@@ -108,8 +111,7 @@ export function sendingCard(
           class="narrow"
           data-confirm="${words.confirmSend}"
         >
-          <input type="hidden" name="state" value="scheduled" />
-          ${textField({ name: 'sendAt', label: words.sendAtUtc, type: 'datetime-local', hint: words.sendAtHint })}
+          ${field('state')} ${field('sendAt')}
           <button class="main">${words.schedule}</button>
         </form>`
       }

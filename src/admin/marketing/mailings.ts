@@ -7,7 +7,13 @@ import { html } from '../../http/html.ts';
 import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 import { isId } from '../../kernel/ids.ts';
 import { Type } from 'typebox';
-import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import {
+  declareForm,
+  declareHidden,
+  optionsOf,
+  readFields,
+  showFields,
+} from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
 import { chip, momentText, type ChipKind } from '../components/format.ts';
 import { listView } from '../components/list.ts';
@@ -16,7 +22,7 @@ import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { mailingEditor } from './mailing-editor.ts';
-import { mailingSubject, mailingsStep, newsletterChoices } from './mailing-parts.ts';
+import { mailingSubject, mailingsStep, newsletterChoices, STATE } from './mailing-parts.ts';
 import { marketingStep, marketingTabs } from './tabs.ts';
 
 const NEW_MAILING = declareForm(
@@ -31,6 +37,8 @@ const NEW_MAILING = declareForm(
     subject: { label: mailings.subject },
   }),
 );
+
+const TEST = declareHidden({ locale: 5 });
 
 /** Tests of one person. */
 const TESTS_PER_HOUR = 30;
@@ -106,13 +114,14 @@ export function mailingPages(pages: ShopPages): void {
 
   pages.post('/marketing/mailings/:mailingId/state', 'coupons_write', async (visit, form) => {
     const mailingId = requireId(form);
-    const state = WANTED_STATES.find((one) => one === form.field('state'));
+    const typed = readFields(STATE, form, visit);
+    const state = WANTED_STATES.find((one) => one === typed.state);
     if (state === undefined) throw notFound();
-    const sendAt = form.field('sendAt').trim();
+    // The input has no time zone, and its label says that it means UTC.
+    const sendAt = typed.sendAt?.replace(/^([\dT:-]{16})$/, '$1Z') ?? null;
     await visit.call(setMailingState, {
       params: { mailingId },
-      // The input has no time zone, and its label says that it means UTC.
-      body: { state, sendAt: sendAt === '' ? null : sendAt.replace(/^([\dT:-]{16})$/, '$1Z') },
+      body: { state, sendAt },
     });
     return new Redirect(
       adminPath(visit, `/marketing/mailings/${mailingId}`),
@@ -123,7 +132,9 @@ export function mailingPages(pages: ShopPages): void {
   pages.post('/marketing/mailings/:mailingId/test', 'coupons_write', async (visit, form) => {
     const mailingId = requireId(form);
     const { texts } = await visit.call(getMailing, { params: { mailingId } });
-    const locale = texts.map((text) => text.locale).find((one) => one === form.field('locale'));
+    const locale = texts
+      .map((text) => text.locale)
+      .find((one) => one === readFields(TEST, form, visit).locale);
     if (locale === undefined) throw notFound();
     const words = visit.messages.mailings;
     const path = adminPath(visit, `/marketing/mailings/${mailingId}`, { locale });

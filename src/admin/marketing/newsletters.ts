@@ -4,6 +4,7 @@ import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
 import { notFound } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { unsubscribeFrom } from '../../people/newsletters/queries.ts';
+import { checkedRows } from '../components/list-table.ts';
 import { chip, dayText } from '../components/format.ts';
 import { listView } from '../components/list.ts';
 import { listState, type Column } from '../components/list-state.ts';
@@ -92,7 +93,7 @@ export function newsletterPages(pages: ShopPages): void {
   // There is no scope for writing newsletters: users who may change customers may unsubscribe them.
   pages.post('/marketing/newsletters/:campaignId/unsubscribe', 'customers_write', async (visit, form) => {
     const { campaignId } = requireNewsletter(visit, form);
-    const emails = form.fieldList('id').slice(0, MAX_CHOSEN);
+    const emails = checkedRows(form).slice(0, MAX_CHOSEN);
     const count = await visit.db.transaction(async (tx) => {
       const done = await unsubscribeFrom(tx, visit.shopId, campaignId, emails);
       await recordAction(tx, visit, '/newsletters/:campaignId/unsubscribe');

@@ -29,7 +29,13 @@ import { refuseFullMedia } from '../../platform/media/quota.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
 import { storeImage, type StoredImage } from '../../platform/media/store-image.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
-import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import {
+  declareForm,
+  declareHidden,
+  optionsOf,
+  readFields,
+  showFields,
+} from '../components/declared-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import { titleOf } from '../content/page-list.ts';
@@ -72,6 +78,9 @@ const PICTURE_TEXT = declareForm(
   }),
 );
 
+/** A picture for a place; an empty key takes it away. */
+const CHOICE = declareHidden({ for: 100, imageKey: 255 });
+
 /** All pictures of the shop, and the choice of one for the settings, a product, a category or a text. */
 export function mediaPages(pages: ShopPages, format: SettingsFormat, media: MediaStorage): void {
   pages.get('/media', 'products_read', listPage);
@@ -104,18 +113,17 @@ export function mediaPages(pages: ShopPages, format: SettingsFormat, media: Medi
 
   /** A product gets one more picture; a category has one, or none where no picture is named. */
   pages.post('/media/assign', 'products_write', async (visit, form) => {
-    const target = parseTarget(form.field('for'));
+    const { for: place, imageKey } = readFields(CHOICE, form, visit);
+    const target = parseTarget(place);
     if (!target || !('id' in target)) throw notFound();
-    const imageKey = form.field('imageKey');
     if (imageKey === '' && target.kind === 'product') throw notFound();
     const picture = imageKey === '' ? undefined : await readPicture(visit, imageKey);
     return assignPicture(visit, media, target, picture);
   });
 
   pages.post('/media/choose', 'settings_write', async (visit, form) => {
-    const place = form.field('for');
+    const { for: place, imageKey } = readFields(CHOICE, form, visit);
     if (!isPicturePlace(place)) throw notFound();
-    const imageKey = form.field('imageKey');
     return choosePicture(
       visit,
       format,

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { Type } from 'typebox';
 import type { Transaction } from '../../db/database.ts';
 import { badRequest, conflict, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -24,7 +25,8 @@ import {
 import { MOVE_TOKENS } from '../../imports/moves/runner.ts';
 import { isId } from '../../kernel/ids.ts';
 import { seal } from '../../platform/sealing.ts';
-import { problemOf, textField } from '../components/form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { problemOf } from '../components/form.ts';
 import { chip, type ChipKind } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
@@ -42,10 +44,48 @@ const MAX_FILES = 10;
 const PART = 1_048_576;
 const READABLE = /\.(?:csv|tsv|txt|zip)$/i;
 
+const API = declareForm(
+  { body: Type.Object({ address: Type.String(), token: Type.String() }) },
+  ({ moveIn: words }) => ({
+    address: { kind: 'url', label: words.address, hint: words.addressHint, isRequired: true },
+    token: {
+      kind: 'password',
+      label: words.token,
+      hint: words.tokenHint,
+      autocomplete: 'off',
+      isRequired: true,
+    },
+  }),
+);
+
+const NextNumber = Type.String({ maxLength: 12 });
+const OPTIONS = declareForm(
+  {
+    body: Type.Object({
+      only: Type.Array(Type.String()),
+      nextOrderNumber: NextNumber,
+      nextInvoiceNumber: NextNumber,
+    }),
+  },
+  ({ moveIn: words }) => ({
+    only: { kind: 'ticks', label: words.kinds },
+    nextOrderNumber: {
+      label: words.nextOrderNumber,
+      hint: words.nextOrderNumberHint,
+      inputMode: 'numeric',
+    },
+    nextInvoiceNumber: {
+      label: words.nextInvoiceNumber,
+      hint: words.nextInvoiceNumberHint,
+      inputMode: 'numeric',
+    },
+  }),
+);
+
 /** A shop of another system comes here: its files or the address of its API, a check, and the import. */
 export function moveInPages(pages: ShopPages): void {
   pages.get(PATH, 'settings_write', showStart);
-  pages.form(`${PATH}/epages`, PERMISSIONS, { show: showApi, save: saveApi });
+  pages.form(`${PATH}/epages`, PERMISSIONS, { show: showApi, save: saveApi }, optionsOf(API));
   for (const system of EXPORTS) {
     pages.fileForm(`${PATH}/${system}`, 'settings_write', {
       field: 'file',
@@ -68,7 +108,7 @@ export function moveInPages(pages: ShopPages): void {
       return new Redirect(adminPath(visit, `${PATH}/${moveId}`));
     },
   });
-  pages.form(`${PATH}/:moveId`, PERMISSIONS, { show: showMove, save: startCheck });
+  pages.form(`${PATH}/:moveId`, PERMISSIONS, { show: showMove, save: startCheck }, optionsOf(OPTIONS));
   pages.post(`${PATH}/:moveId/start`, 'settings_write', async (visit, form) => {
     const { moveId, options } = await loadMove(visit, form);
     await start(visit, moveId, { state: 'importing', options, from: ['checked'] });
@@ -243,6 +283,7 @@ const plainName = (name: string) =>
 
 async function showApi(visit: ShopVisit, _request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const words = visit.messages.moveIn;
+  const field = showFields(API, visit, { draft });
   return {
     title: words.fromSystem({ system: words.systems.epages }),
     menu: 'settings',
@@ -250,23 +291,7 @@ async function showApi(visit: ShopVisit, _request: PageRequest, draft?: Draft): 
     main: html`<form class="card" method="post">
       ${problemOf(draft)}
       <p>${words.how.epages}</p>
-      ${textField({
-        name: 'address',
-        label: words.address,
-        hint: words.addressHint,
-        type: 'url',
-        isRequired: true,
-        draft,
-      })}
-      ${textField({
-        name: 'token',
-        label: words.token,
-        hint: words.tokenHint,
-        type: 'password',
-        autocomplete: 'off',
-        isRequired: true,
-        draft,
-      })}
+      ${field('address')} ${field('token')}
       <button class="main">${words.next}</button>
     </form>`,
   };
@@ -274,8 +299,7 @@ async function showApi(visit: ShopVisit, _request: PageRequest, draft?: Draft): 
 
 async function saveApi(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
   const words = visit.messages.moveIn;
-  const address = form.field('address').trim();
-  const token = form.field('token').trim();
+  const { address, token } = readFields(API, form, visit);
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
     throw badRequest(words.noAddress);
   if (token === '') throw badRequest(words.noToken);
@@ -312,6 +336,11 @@ async function optionsForm(visit: ShopVisit, move: ShopMove, draft: Draft | unde
   const path = adminPath(visit, `${PATH}/${moveId}`);
   const files = system === 'epages' ? [] : await findMoveFiles(visit.db, visit.shopId, moveId);
   const chosen = draft ? draft.fieldList('only') : options.only;
+  const numbers = {
+    nextOrderNumber: options.nextOrderNumber?.toString(),
+    nextInvoiceNumber: options.nextInvoiceNumber?.toString(),
+  };
+  const field = showFields(OPTIONS, visit, { values: numbers, draft });
   return html`<div class="stack">
     ${
       system === 'epages'
@@ -355,24 +384,7 @@ async function optionsForm(visit: ShopVisit, move: ShopMove, draft: Draft | unde
           )}
         </div>
       </fieldset>
-      ${textField({
-        name: 'nextOrderNumber',
-        label: words.nextOrderNumber,
-        hint: words.nextOrderNumberHint,
-        inputMode: 'numeric',
-        maxLength: 12,
-        value: options.nextOrderNumber,
-        draft,
-      })}
-      ${textField({
-        name: 'nextInvoiceNumber',
-        label: words.nextInvoiceNumber,
-        hint: words.nextInvoiceNumberHint,
-        inputMode: 'numeric',
-        maxLength: 12,
-        value: options.nextInvoiceNumber,
-        draft,
-      })}
+      ${field('nextOrderNumber')} ${field('nextInvoiceNumber')}
       <button class="main">${words.check}</button>
       <p class="hint">${words.checkHint}</p>
     </form>
@@ -383,10 +395,11 @@ async function optionsForm(visit: ShopVisit, move: ShopMove, draft: Draft | unde
 async function startCheck(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
   const { moveId } = await loadMove(visit, form);
   const words = visit.messages.moveIn;
-  const only = IMPORTED.filter((kind: Imported) => form.fieldList('only').includes(kind));
+  const typed = readFields(OPTIONS, form, visit);
+  const only = IMPORTED.filter((kind: Imported) => typed.only.includes(kind));
   if (only.length === 0) throw badRequest(words.nothingChosen);
-  const nextOrderNumber = numberIn(visit, form.field('nextOrderNumber'));
-  const nextInvoiceNumber = numberIn(visit, form.field('nextInvoiceNumber'));
+  const nextOrderNumber = numberIn(visit, typed.nextOrderNumber);
+  const nextInvoiceNumber = numberIn(visit, typed.nextInvoiceNumber);
   const options: MoveOptions = {
     only,
     ...(nextOrderNumber !== undefined && { nextOrderNumber }),
@@ -396,8 +409,7 @@ async function startCheck(visit: ShopVisit, form: FormRequest): Promise<Redirect
   return new Redirect(adminPath(visit, `${PATH}/${moveId}`));
 }
 
-function numberIn({ messages }: ShopVisit, text: string): number | undefined {
-  const typed = text.trim();
+function numberIn({ messages }: ShopVisit, typed: string): number | undefined {
   if (typed === '') return undefined;
   if (!/^[1-9]\d{0,11}$/.test(typed)) throw badRequest(messages.moveIn.noNumber);
   return Number(typed);

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { Type } from 'typebox';
 import { badRequest, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { newPauses } from '../../http/pauses.ts';
@@ -17,6 +18,7 @@ import {
 import { recordEntries, type EntryPayment } from '../../orders/bank/record.ts';
 import { MAX_STATEMENT_BYTES, readStatement } from '../../orders/bank/statement.ts';
 import { StatementProblem } from '../../orders/bank/statement-problem.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
 import { amountText, chip, type ChipKind } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
@@ -31,6 +33,28 @@ const MAX_COUNTED = 10_000;
 const MAX_WAITING = 1_000;
 const ROWS_AT_ONCE = 500;
 
+/** Entries and their orders, as the page has matched them: the ids of both, with a blank between them. */
+const PAIRS = declareForm(
+  { body: Type.Object({ pair: Type.Array(Type.String({ maxLength: 73 }), { maxItems: MAX_ENTRIES }) }) },
+  () => ({ pair: { kind: 'ticks', label: '' } }),
+);
+
+/** An entry, and the order that a person names for it. */
+const ENTRY = declareForm(
+  {
+    body: Type.Object({ entry: Type.String({ maxLength: 36 }), orderNumber: Type.String({ maxLength: 64 }) }),
+  },
+  ({ bank: messages }) => ({
+    entry: { kind: 'hidden', label: '' },
+    orderNumber: {
+      label: messages.orderNumber,
+      placeholder: messages.orderNumber,
+      isRequired: true,
+      isCell: true,
+    },
+  }),
+);
+
 /** Statements of the bank account: each credit is matched to an order, and recorded as its payment by a click. */
 export function bankPages(pages: ShopPages): void {
   pages.fileForm(PATH, 'orders_write', {
@@ -40,18 +64,23 @@ export function bankPages(pages: ShopPages): void {
     save: async (visit, _request, { path }) => takeStatement(visit, await readFile(path)),
   });
 
-  pages.post(`${PATH}/record`, 'orders_write', async (visit, form) => {
-    const payments = await chosenPayments(visit, form);
-    const recorded = await visit.db.transaction(async (tx) => {
-      const count = await recordEntries(tx, visit.shopId, payments, visit.user.userId.toUpperCase());
-      if (count > 0) await recordAction(tx, visit, `${PATH}/record`, { payments: String(count) });
-      return count;
-    });
-    const messages = visit.messages.bank;
-    const left = payments.length - recorded;
-    const text = `${messages.recorded({ count: recorded })}${left > 0 ? ` ${messages.notRecorded({ count: left })}` : ''}`;
-    return new Redirect(adminPath(visit, PATH), { text, isProblem: left > 0 });
-  });
+  pages.post(
+    `${PATH}/record`,
+    'orders_write',
+    async (visit, form) => {
+      const payments = await chosenPayments(visit, form);
+      const recorded = await visit.db.transaction(async (tx) => {
+        const count = await recordEntries(tx, visit.shopId, payments, visit.user.userId.toUpperCase());
+        if (count > 0) await recordAction(tx, visit, `${PATH}/record`, { payments: String(count) });
+        return count;
+      });
+      const messages = visit.messages.bank;
+      const left = payments.length - recorded;
+      const text = `${messages.recorded({ count: recorded })}${left > 0 ? ` ${messages.notRecorded({ count: left })}` : ''}`;
+      return new Redirect(adminPath(visit, PATH), { text, isProblem: left > 0 });
+    },
+    optionsOf(PAIRS, ENTRY),
+  );
 
   pages.post(`${PATH}/:entryId/ignore`, 'orders_write', async (visit, { params }) => {
     const entryId = params['entryId']!;
@@ -88,13 +117,13 @@ async function takeStatement(visit: ShopVisit, bytes: Buffer): Promise<Redirect>
 /** Pairs of an entry and its order, or one entry with a typed order number. */
 async function chosenPayments(visit: ShopVisit, form: FormRequest): Promise<EntryPayment[]> {
   const messages = visit.messages.bank;
-  const entryId = form.field('entry');
+  const { entry: entryId, orderNumber } = readFields(ENTRY, form, visit);
   if (entryId !== '') {
-    const [order] = await findPayableOrders(visit.db, visit.shopId, [form.field('orderNumber')]);
+    const [order] = await findPayableOrders(visit.db, visit.shopId, [orderNumber]);
     if (!isId(entryId) || !order) throw badRequest(messages.unknownOrder);
     return [{ entryId, orderId: order.orderId }];
   }
-  const pairs = form.fieldList('pair').map((pair) => pair.split(' '));
+  const pairs = readFields(PAIRS, form, visit).pair.map((pair) => pair.split(' '));
   if (pairs.length === 0) throw badRequest(messages.nothingChosen);
   return pairs.map(([entry = '', orderId = '']) => {
     if (!isId(entry) || !isId(orderId)) throw badRequest(messages.nothingChosen);
@@ -182,6 +211,7 @@ const pairField = ({ entryId }: BankEntry, orderId: string) =>
 function entryItem(visit: ShopVisit, { entry, kind, orders }: Proposal<BankEntry>): Markup {
   const messages = visit.messages.bank;
   const record = adminPath(visit, `${PATH}/record`);
+  const field = showFields(ENTRY, visit, { values: { entry: entry.entryId }, draft: undefined });
   return html`<li>
     <span
       ><strong>${amountText(entry.amount, visit, entry.currency)}</strong> ${entry.payer}<br />
@@ -206,15 +236,7 @@ function entryItem(visit: ShopVisit, { entry, kind, orders }: Proposal<BankEntry
       ${
         kind === 'none' &&
         html`<form method="post" action="${record}" class="actions">
-          <input type="hidden" name="entry" value="${entry.entryId}" />
-          <input
-            type="text"
-            name="orderNumber"
-            maxlength="64"
-            required
-            aria-label="${messages.orderNumber}"
-            placeholder="${messages.orderNumber}"
-          />
+          ${field('entry')} ${field('orderNumber', { id: `order-${entry.entryId}` })}
           <button>${messages.record}</button>
         </form>`
       }

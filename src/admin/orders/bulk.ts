@@ -6,6 +6,7 @@ import { badRequest, HttpError } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { checkedRows } from '../components/list-table.ts';
 import { problemOf } from '../components/form.ts';
 import { amountText } from '../components/format.ts';
 import { refusalText } from '../components/validation.ts';
@@ -42,7 +43,7 @@ export const chosenIds = (ids: readonly string[]) =>
 /** Actions on many orders at once: invoices, and tracking codes. */
 export function bulkOrders(pages: ShopPages): void {
   pages.post('/orders/invoices', 'orders_write', async (visit, form) => {
-    const orders = await findListedOrders(visit.db, visit.shopId, chosenIds(form.fieldList('id')));
+    const orders = await findListedOrders(visit.db, visit.shopId, chosenIds(checkedRows(form)));
     const refusals: Refused[] = [];
     const done: string[] = [];
     // The oldest order gets the first number.
@@ -160,7 +161,7 @@ async function shipped(visit: ShopVisit, form: FormRequest): Promise<AdminPage> 
   if (codes.length === 0) throw badRequest(messages.bulk.none);
   if (codes.length > MAX_AT_ONCE) throw badRequest(messages.bulk.tooMany({ most: MAX_AT_ONCE }));
   const { carrier } = readFields(SHIPMENT, form, visit);
-  const choices = { carrier: carrier || null, isUnpaidShipped: isConfirmed(form) };
+  const choices = { carrier: carrier || null, isUnpaidShipped: isConfirmed(visit, form) };
   const refusals: (Refused & { text: string })[] = [];
   for (const code of codes) {
     const refusal = await shipOne(visit, code, choices);

@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { listProducts } from '../../catalogue/products/routes.ts';
 import type { CartProduct } from '../../pricing/cart-product.ts';
 import { anyText } from '../../catalogue/products/render.ts';
@@ -9,7 +10,13 @@ import { contentOf, type Content, type ContentLine } from '../../pricing/content
 import type { CartSelection } from '../../pricing/input.ts';
 import type { ShopVisit } from '../visit.ts';
 import { localisedDecimal } from '../components/decimal.ts';
-import { readFields, showFields, type FormReader } from '../components/declared-form.ts';
+import {
+  declareForm,
+  declareHidden,
+  type FormReader,
+  readFields,
+  showFields,
+} from '../components/declared-form.ts';
 import { LINE } from './line-form.ts';
 import { findSellable, loadProducts } from './product-queries.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
@@ -24,13 +31,22 @@ export interface ChosenLine {
 
 const MAX_LINES = 100;
 
+const BUTTON = declareHidden({ do: 50 });
+/** `save`, or with what it is about: `remove:ID`. */
+export const pressedButton = (form: Pick<FormRequest, 'fieldList' | 'field'>, reader: FormReader) =>
+  readFields(BUTTON, form, reader).do;
+
+const PRODUCTS = declareForm({ body: Type.Object({ product: Type.Array(Type.String()) }) }, () => ({
+  product: { kind: 'ticks', label: '' },
+}));
+
 /** The lines of a form, after the pressed button has added or removed one. */
 export function chosenLines(
   form: Pick<FormRequest, 'fieldList' | 'field'>,
   reader: FormReader,
 ): ChosenLine[] {
-  const [what, pressedId = ''] = form.field('do').split(':');
-  const productIds = new Set(form.fieldList('product').filter(isId));
+  const [what, pressedId = ''] = pressedButton(form, reader).split(':');
+  const productIds = new Set(readFields(PRODUCTS, form, reader).product.filter(isId));
   if (what === 'remove') productIds.delete(pressedId);
   const lines = [...productIds].slice(0, MAX_LINES).map((productId) => {
     const { quantity, price } = readFields(LINE, form, reader, { row: productId });

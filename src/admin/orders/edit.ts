@@ -18,7 +18,14 @@ import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import type { CallOperation } from '../../http/internal-call.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { chosenHeads, chosenLines, chosenRows, loadChosen, productFinder } from './chosen-lines.ts';
+import {
+  chosenHeads,
+  chosenLines,
+  chosenRows,
+  loadChosen,
+  pressedButton,
+  productFinder,
+} from './chosen-lines.ts';
 import { LINE } from './line-form.ts';
 import { lineName, linePicture } from './line-view.ts';
 import { DELIVERY, PAYMENT_METHOD } from './method-form.ts';
@@ -36,7 +43,7 @@ export function editPages(pages: ShopPages): void {
       save: async (visit, form) => {
         const order = await readOrder(visit, form.params['orderId']!);
         // Every other button shows the form again, with changed products.
-        if (form.field('do') !== 'save') return editPage(visit, order, { ...form, problem: '' });
+        if (pressedButton(form, visit) !== 'save') return editPage(visit, order, { ...form, problem: '' });
         requireUnchanged(form, order, visit.messages);
         await visit.inTransaction(async (call) => {
           const params = { orderId: order.orderId };

@@ -12,7 +12,14 @@ import { languageName } from '../components/language-name.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { chosenLines, chosenRows, loadChosen, productFinder, type ChosenProducts } from './chosen-lines.ts';
+import {
+  chosenLines,
+  type ChosenProducts,
+  chosenRows,
+  loadChosen,
+  pressedButton,
+  productFinder,
+} from './chosen-lines.ts';
 import { typedDecimal } from '../components/decimal.ts';
 import { NOTE } from './data-actions.ts';
 import { LINE } from './line-form.ts';
@@ -42,8 +49,8 @@ export function newOrderPages(pages: ShopPages): void {
     {
       show: (visit, _request, draft) => newOrderPage(visit, draft),
       save: async (visit, form) => {
-        if (form.field('do') === 'compute') await checkTypedNumber(visit, form);
-        if (form.field('do') !== 'place') return newOrderPage(visit, await draftOf(visit, form));
+        if (pressedButton(form, visit) === 'compute') await checkTypedNumber(visit, form);
+        if (pressedButton(form, visit) !== 'place') return newOrderPage(visit, await draftOf(visit, form));
         const { order, vatCheck } = await placeByHand(visit, form);
         const placed = visit.messages.orders.byHand.placed({ number: order.orderNumber });
         const problem = vatProblem(visit, vatCheck);
@@ -65,7 +72,7 @@ function vatProblem({ messages }: ShopVisit, check: VatCheck | undefined): strin
 
 /** The form again. A customer who was just chosen fills in the address. */
 async function draftOf(visit: ShopVisit, form: FormRequest): Promise<Draft> {
-  const [what, customerId = ''] = form.field('do').split(':');
+  const [what, customerId = ''] = pressedButton(form, visit).split(':');
   const isChosen = what === 'customer' && isId(customerId);
   const customer = isChosen ? await visit.call(getCustomer, { params: { customerId } }) : undefined;
   const field = (name: string) => {

@@ -8,7 +8,7 @@ import { isId } from '../../kernel/ids.ts';
 import type { Order } from '../../orders/schema.ts';
 import { countryName, isCountry } from '../../shops/countries/countries.ts';
 import { ORDER_ADDRESS_FIELDS, typedAddress } from '../components/address-form.ts';
-import { declareForm, readFields } from '../components/declared-form.ts';
+import { declareForm, declareHidden, readFields } from '../components/declared-form.ts';
 import type { CallOperation } from '../../http/internal-call.ts';
 import { updateBillingAddress, updateShippingAddress } from '../../carts/addresses.ts';
 import { createOrder } from '../../checkout/routes.ts';
@@ -26,6 +26,9 @@ export const CART = declareForm(createCart, ({ orders: messages }) => ({
   locale: { kind: 'choice', label: messages.byHand.language },
 }));
 
+/** The customer who was chosen. */
+const CUSTOMER = declareHidden({ customerId: 36, customerNumber: 255 });
+
 /** The prefixes of the field names of each address. */
 export const BILLING = 'billing-';
 export const SHIPPING = 'shipping-';
@@ -41,8 +44,8 @@ export async function placeByHand(visit: ShopVisit, form: FormRequest): Promise<
   const messages = visit.messages.orders;
   const lines = chosenLines(form, visit);
   if (lines.length === 0) throw badRequest(messages.byHand.noItems);
-  const country = form.field(`${isElsewhere(form) ? SHIPPING : BILLING}country`);
-  if (isCountry(country) && !visit.settings.countries.includes(country)) {
+  const { country } = typedAddress(form, ['country'], isElsewhere(form) ? SHIPPING : BILLING);
+  if (country && isCountry(country) && !visit.settings.countries.includes(country)) {
     throw badRequest(messages.byHand.notDelivered({ country: countryName(country, visit.language) }));
   }
   const { vatId, country: billingCountry } = typedNumber(form);
@@ -55,10 +58,10 @@ export async function placeByHand(visit: ShopVisit, form: FormRequest): Promise<
   return { order, vatCheck };
 }
 
-const typedNumber = ({ field }: Pick<FormRequest, 'field'>) => ({
-  vatId: field(`${BILLING}vatId`).trim() || null,
-  country: field(`${BILLING}country`) || null,
-});
+function typedNumber(form: Pick<FormRequest, 'field'>) {
+  const { vatId = null, country = null } = typedAddress(form, ['vatId', 'country'], BILLING);
+  return { vatId: vatId?.trim() || null, country };
+}
 
 /** Asks the register about the typed VAT number, as the checkout does; undefined: it changes no tax. */
 export async function checkTypedNumber(
@@ -86,7 +89,7 @@ async function orderCart(
   lines: ReturnType<typeof chosenLines>,
 ): Promise<Order> {
   const messages = visit.messages.orders;
-  const customerId = form.field('customerId');
+  const { customerId } = readFields(CUSTOMER, form, visit);
   const typed = readFields(CART, form, visit);
   let cartToken: string | undefined;
   const cart = await call(createCart, {
@@ -140,6 +143,7 @@ async function orderCart(
 }
 
 /** A country alone is not an address: its field always has a value. */
-export function isElsewhere({ field }: Pick<FormRequest, 'field'>): boolean {
-  return ['street', 'city', 'lastName', 'company'].some((name) => field(SHIPPING + name) !== '');
+export function isElsewhere(form: Pick<FormRequest, 'field'>): boolean {
+  const address = typedAddress(form, ['street', 'city', 'lastName', 'company'], SHIPPING);
+  return Object.values(address).some((value) => value !== null);
 }

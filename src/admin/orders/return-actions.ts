@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { finaliseCreditNote } from '../../orders/documents/routes.ts';
 import { linesToCredit } from '../../orders/documents/finalise.ts';
 import type { DocumentRow } from '../../orders/documents/queries.ts';
@@ -11,8 +12,13 @@ import { html, type Markup } from '../../http/html.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { decimalText } from '../components/decimal.ts';
-import { tickField } from '../components/form.ts';
-import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import {
+  declareForm,
+  declareHidden,
+  optionsOf,
+  readFields,
+  showFields,
+} from '../components/declared-form.ts';
 import type { Draft } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { OrderAction, SavedAction } from './action.ts';
@@ -68,6 +74,19 @@ const NEXT_STEP = declareForm(updateReturn, ({ orders: { returns: messages, paym
   goodwill: { label: payment.goodwill },
   note: { kind: 'long text', label: messages.note, rows: 2 },
 }));
+/** The invoice that is credited along with the refund. */
+const CREDIT_NOTE = declareForm(
+  { body: Type.Object({ invoiceNumber: Type.String() }) },
+  ({ orders: { documents, returns } }) => ({
+    invoiceNumber: {
+      kind: 'tick',
+      label: documents.kinds.CreditNote,
+      hint: returns.creditNoteHint,
+      input: 'creditNote',
+    },
+  }),
+);
+const BUTTON = declareHidden({ state: 30 });
 export const RETURN_OPTIONS = optionsOf(NEXT_STEP);
 
 /** The buttons of a return. Items and money can be settled at once, except before a request is answered. */
@@ -139,13 +158,9 @@ function creditFields({ visit, documents }: OrderView, returned: OrderReturn, dr
   const invoice = invoiceOf(documents, returned);
   if (!invoice) return false;
   const messages = visit.messages.orders.returns;
-  return tickField({
-    name: 'creditNote',
+  return showFields(CREDIT_NOTE, visit, { values: { invoiceNumber: true }, draft })('invoiceNumber', {
     sends: String(invoice.number),
     label: messages.creditNote({ number: invoice.number }),
-    hint: messages.creditNoteHint,
-    value: true,
-    draft,
   });
 }
 
@@ -168,7 +183,7 @@ export async function saveReturn(
   const { returnId } = form.params;
   const returned = order.management.returns.find((one) => one.returnId === returnId);
   if (!returned) throw notFound();
-  const step = form.field('state') as Step;
+  const step = readFields(BUTTON, form, visit).state as Step;
   const { note, restock } = readFields(NEXT_STEP, form, visit);
   if (step === 'refunded') return refundReturn(visit, form, order, returned);
   const state = step === 'receivedAndRefunded' ? 'received' : step;
@@ -193,7 +208,7 @@ async function refundReturn(
 ): Promise<SavedAction> {
   const { orders: messages } = visit.messages;
   const { orderId, currencyId: currency } = order;
-  const invoiceNumber = form.field('creditNote');
+  const { invoiceNumber } = readFields(CREDIT_NOTE, form, visit);
   const credit =
     invoiceNumber === ''
       ? undefined

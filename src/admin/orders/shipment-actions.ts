@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { createShipment } from '../../orders/manage-shipments.ts';
 import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -8,7 +9,6 @@ import { recogniseCarrier } from '../../orders/recognise-carrier.ts';
 import { carrierNames } from '../../orders/tracking.ts';
 import { UNDO_MINUTES } from '../../orders/undo-shipment.ts';
 import { declareForm, readFields, showFields } from '../components/declared-form.ts';
-import { tickField } from '../components/form.ts';
 import type { Draft } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { OrderAction } from './action.ts';
@@ -50,7 +50,7 @@ export const ship: OrderAction = {
     if (isUnpaid(order) && isPaidThroughProvider(visit, order)) {
       throw badRequest(visit.messages.orders.shipping.recordFirst);
     }
-    if (isUnpaid(order) && !isConfirmed(form)) {
+    if (isUnpaid(order) && !isConfirmed(visit, form)) {
       throw badRequest(visit.messages.orders.shipping.confirmUnpaid);
     }
     const fields = readFields(SHIPMENT, form, visit);
@@ -86,15 +86,20 @@ function unpaidNotice(visit: ShopVisit, order: ManagedOrderAnswer, draft: Draft 
     : unpaidField(visit, text, draft);
 }
 
+const UNPAID = declareForm(
+  { body: Type.Object({ unpaid: Type.Boolean() }) },
+  ({ orders: { shipping: messages } }) => ({ unpaid: { kind: 'tick', label: messages.shipUnpaid } }),
+);
+
 /** Asks whether unpaid goods are shipped. Without an answer they are not. */
-export function unpaidField({ messages }: ShopVisit, text: string, draft: Draft | undefined): Markup {
+export function unpaidField(visit: ShopVisit, text: string, draft: Draft | undefined): Markup {
   return html`<div class="problem">
     <p>${text}</p>
-    ${tickField({ name: 'unpaid', label: messages.orders.shipping.shipUnpaid, draft })}
+    ${showFields(UNPAID, visit, { draft })('unpaid')}
   </div>`;
 }
 
-export const isConfirmed = (form: FormRequest) => form.fieldList('unpaid').includes('yes');
+export const isConfirmed = (visit: ShopVisit, form: FormRequest) => readFields(UNPAID, form, visit).unpaid;
 
 /** The chosen carrier, else the one that the tracking code names. A code without a carrier has no tracking page. */
 export function carrierOf(

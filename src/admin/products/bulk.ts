@@ -3,6 +3,7 @@ import { badRequest } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { Redirect } from '../../http/page-kit.ts';
 import { isId } from '../../kernel/ids.ts';
+import { checkedRows } from '../components/list-table.ts';
 import { problemOf } from '../components/form.ts';
 import type { AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
@@ -26,7 +27,7 @@ export function bulk(pages: ShopPages): void {
       'products_write',
       async (visit, form) => {
         const messages = visit.messages.products.bulk;
-        const changed = await setVisible(visit, requireChosen(visit, form.fieldList('id')), visible);
+        const changed = await setVisible(visit, requireChosen(visit, checkedRows(form)), visible);
         const text = (visible ? messages.shown : messages.hidden)({ count: changed.length });
         const opposite = visible ? '/products/hide' : '/products/show';
         return new Redirect(adminPath(visit, '/products'), {

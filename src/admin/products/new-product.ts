@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { createAssignments } from '../../catalogue/categories/assignments.ts';
 import { createProduct } from '../../catalogue/products/write-routes.ts';
 import { badRequest, HttpError } from '../../http/errors.ts';
@@ -6,7 +7,7 @@ import { isId } from '../../kernel/ids.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { parseLocalisedDecimal } from '../components/decimal.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
-import { choiceField, problemOf } from '../components/form.ts';
+import { problemOf } from '../components/form.ts';
 import { RICH_TEXT_SCRIPTS } from '../components/rich-text.ts';
 import { refusalText } from '../components/validation.ts';
 import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
@@ -17,7 +18,7 @@ import { categoryTree } from './category-tree.ts';
 import { taxClassChoices } from './product-cards.ts';
 import { readProduct } from './product-page.ts';
 import { findCategoryChoices } from './queries.ts';
-import { ATTRIBUTE_TEXTS, attributeFields, makeVariations } from './variations.ts';
+import { ATTRIBUTE_TEXTS, attributeFields, hasAttributes, makeVariations } from './variations.ts';
 import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 
 const PRODUCT = declareForm(createProduct, ({ products: { fields, new: messages, noNumber } }) => {
@@ -38,6 +39,12 @@ const PRODUCT = declareForm(createProduct, ({ products: { fields, new: messages,
     visible: { kind: 'tick', label: messages.visible },
   };
 });
+const CATEGORY = declareForm(
+  { body: Type.Object({ categoryId: Type.String() }) },
+  ({ products: { category, new: messages } }) => ({
+    categoryId: { kind: 'choice', label: category, empty: messages.noCategory, input: 'category' },
+  }),
+);
 const { limits, labels } = optionsOf(PRODUCT);
 
 /** A new product on one page: the data needed to sell it, its pictures and its variations. */
@@ -69,15 +76,11 @@ export function newProduct(pages: ShopPages): void {
               </div>
               ${field('description')}
               <div class="row">
-                ${choiceField({
-                  name: 'category',
-                  label: messages.category,
-                  empty: messages.new.noCategory,
+                ${showFields(CATEGORY, visit, { draft })('categoryId', {
                   choices: categories.map(({ categoryId, name, depth }) => ({
                     value: categoryId,
                     text: `${'– '.repeat(depth)}${anyText(name, locale, settings.defaultLocale) ?? ''}`,
                   })),
-                  draft,
                 })}
                 ${field('taxClassId', { choices: taxClassChoices(visit) })}
               </div>
@@ -111,7 +114,7 @@ export function newProduct(pages: ShopPages): void {
       save: async (visit, form) => {
         const productId = await saveProduct(visit, form);
         const path = `/products/${productId}`;
-        if (form.field('attribute.0') === '') {
+        if (!hasAttributes(visit, form)) {
           return new Redirect(adminPath(visit, path), visit.messages.products.new.created);
         }
         try {
@@ -133,13 +136,11 @@ export function newProduct(pages: ShopPages): void {
 
 async function saveProduct(visit: ShopVisit, form: FormRequest): Promise<string> {
   const { defaultLocale: locale, defaultCurrency: currency } = visit.settings;
-  const category = form.field('category');
+  const { categoryId } = readFields(CATEGORY, form, visit);
   const body = readFields(PRODUCT, form, visit);
   return visit.inTransaction(async (call) => {
     const { productId } = await call(createProduct, { query: { locale, currency }, body });
-    if (isId(category)) {
-      await call(createAssignments, { body: { productId, categoryId: category } });
-    }
+    if (isId(categoryId)) await call(createAssignments, { body: { productId, categoryId } });
     return productId;
   });
 }

@@ -1,10 +1,18 @@
+import { Type } from 'typebox';
 import { setPictureTexts } from '../../catalogue/products/picture-texts.ts';
 import { addImage, deleteImage, setSlideshowSequence } from '../../catalogue/products/slideshow.ts';
 import { updateProduct } from '../../catalogue/products/write-routes.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { imageUrl, imagePath } from '../../platform/media/images.ts';
-import { declareRows, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import {
+  declareForm,
+  declareHidden,
+  declareRows,
+  optionsOf,
+  readFields,
+  showFields,
+} from '../components/declared-form.ts';
 import { languageName } from '../components/language-name.ts';
 import { pickerLink } from '../media/picker.ts';
 import type { ShopPages } from '../pages.ts';
@@ -20,6 +28,13 @@ const TEXTS = declareRows(
     text: { label: messages.texts, isLocalised: true, autocomplete: 'off' },
   }),
 );
+
+/** The pictures in the order of the page. */
+const SHOWN = declareForm({ body: Type.Object({ name: Type.Array(Type.String()) }) }, () => ({
+  name: { kind: 'ticks', label: '' },
+}));
+const MOVE = declareHidden({ move: 255, by: 2 });
+const PICTURE = declareHidden({ name: 255 });
 
 /** The pictures of a product: uploads, reordering and deletion take effect at once, without the surrounding form. */
 export function pictures(pages: ShopPages): void {
@@ -47,9 +62,9 @@ export function pictures(pages: ShopPages): void {
   pages.post('/products/:productId/pictures/order', 'products_write', async (visit, form) => {
     const { productId } = await readProduct(visit, form.params['productId']!);
     const names = (await findPictures(visit.db, visit.shopId, productId)).map(({ name }) => name);
-    const moved = form.field('move');
+    const { move, by } = readFields(MOVE, form, visit);
     const order =
-      moved === '' ? form.fieldList('name') : movedNames(names, moved, form.field('by') === '1' ? 1 : -1);
+      move === '' ? readFields(SHOWN, form, visit).name : movedNames(names, move, by === '1' ? 1 : -1);
     await visit.inTransaction(async (call) => {
       await call(setSlideshowSequence, { params: { productId }, body: order });
       // Lists show the first picture.
@@ -68,7 +83,7 @@ export function pictures(pages: ShopPages): void {
     async (visit, form) => {
       const { productId } = await readProduct(visit, form.params['productId']!);
       const found = await findPictures(visit.db, visit.shopId, productId);
-      const shown = form.fieldList('name');
+      const shown = readFields(SHOWN, form, visit).name;
       const items = found.flatMap(({ name, altTexts }) => {
         const index = shown.indexOf(name);
         // A picture added since the form was opened keeps its texts.
@@ -89,7 +104,7 @@ export function pictures(pages: ShopPages): void {
 
   pages.post('/products/:productId/pictures/delete', 'products_write', async (visit, form) => {
     const { productId } = await readProduct(visit, form.params['productId']!);
-    const name = form.field('name');
+    const { name } = readFields(PICTURE, form, visit);
     await visit.call(deleteImage, { params: { productId, imageName: name } });
     return new Redirect(
       adminPath(visit, `/products/${productId}`),

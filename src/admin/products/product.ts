@@ -1,8 +1,10 @@
+import { Type } from 'typebox';
 import { copyProduct, updateProductExtras } from '../../catalogue/products/manage-routes.ts';
 import { conflict } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
+import { declareForm, declareHidden, readFields } from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
 import { languageTabs } from '../components/language-tabs.ts';
 import { RICH_TEXT_SCRIPTS } from '../components/rich-text.ts';
@@ -28,6 +30,17 @@ import { productRefusal } from './product-problems.ts';
 import { productFormValues, type ProductFormValues } from './product-values.ts';
 import { findCategoryChoices, findCategoryIds } from './queries.ts';
 import { type FormRequest, Redirect } from '../../http/page-kit.ts';
+
+/** The stock that the page has shown. */
+const SHOWN_STOCK = declareHidden({ stockWas: 40 });
+/** The page has a box for each category, and says so, because boxes that are not checked send nothing. */
+const CATEGORIES = declareForm(
+  { body: Type.Object({ categories: Type.Boolean(), category: Type.Array(Type.String()) }) },
+  ({ products: { fields } }) => ({
+    categories: { kind: 'tick', label: fields.categories },
+    category: { kind: 'ticks', label: fields.categories },
+  }),
+);
 
 /** A product with all its fields. */
 export function productEditorPages(pages: ShopPages): void {
@@ -76,17 +89,19 @@ export function productEditorPages(pages: ShopPages): void {
         const row = await readProduct(visit, form.params['productId']!);
         const values = productFormValues(row, visit);
         requireUnchanged(form, versionedValues(values), visit.messages);
-        const changes = productChanges(row, typedIn(form), {
+        const changes = productChanges(row, typedIn(visit, form), {
           ...visit,
           refusal: (typed) => visit.messages.products.noNumber({ typed }),
         });
-        if ('stock' in changes.before && form.field('stockWas') !== values['stock']) {
+        if ('stock' in changes.before && readFields(SHOWN_STOCK, form, visit).stockWas !== values['stock']) {
           throw conflict(visit.messages.products.stockMoved);
         }
-        const categoryIds = form.field('categories') === '' ? undefined : form.fieldList('category');
-        await saveChanges(visit, row.productId, changes, categoryIds).catch((error: unknown) => {
-          throw productRefusal(error, changes, visit);
-        });
+        const { categories, category } = readFields(CATEGORIES, form, visit);
+        await saveChanges(visit, row.productId, changes, categories ? category : undefined).catch(
+          (error: unknown) => {
+            throw productRefusal(error, changes, visit);
+          },
+        );
         const path = adminPath(visit, `/products/${row.productId}`);
         const after = await readProduct(visit, row.productId);
         return new Redirect(path, {
@@ -114,9 +129,9 @@ function versionedValues({ stock: _stock, ...values }: ProductFormValues): Produ
  * A checkbox sends two values: that it is present, and that it is checked. The last one counts. A stock that was not
  * changed in the form keeps its current value.
  */
-function typedIn(form: FormRequest): (name: string) => string | undefined {
+function typedIn(visit: ShopVisit, form: FormRequest): (name: string) => string | undefined {
   const names = new Set(form.fieldNames);
-  const isStockTyped = form.field('stock') !== form.field('stockWas');
+  const isStockTyped = form.field('stock') !== readFields(SHOWN_STOCK, form, visit).stockWas;
   return (name) => {
     if (!names.has(name) || (name === 'stock' && !isStockTyped)) return undefined;
     return form.fieldList(name).at(-1);

@@ -100,7 +100,7 @@ export function variationPages(pages: ShopPages): void {
       save: async (visit, form) => {
         const row = await readProduct(visit, form.params['productId']!);
         const path = adminPath(visit, `/products/${row.productId}/variations`);
-        if (form.field('attribute.0') !== '') {
+        if (hasAttributes(visit, form)) {
           await makeVariations(visit, row, form);
           return new Redirect(path, visit.messages.products.variations.made);
         }
@@ -226,6 +226,10 @@ function selectionText(visit: ShopVisit, master: ProductRow, { selection }: Grid
 }
 
 const MAX_ATTRIBUTES = 3;
+
+/** The form has attributes; the other form of its page is the grid. */
+export const hasAttributes = (visit: ShopVisit, form: Pick<FormRequest, 'field' | 'fieldList'>) =>
+  readFields(ATTRIBUTES, form, visit, { row: '0' }).name !== '';
 
 /** Sends the attributes and values of a form: every missing combination is created. */
 export async function makeVariations(

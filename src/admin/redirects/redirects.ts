@@ -71,6 +71,8 @@ const REDIRECT = declareForm(createRedirect, ({ redirects: messages }) => ({
   target: { label: messages.target, hint: messages.targetHint },
 }));
 
+const MISSED = declareForm(dismissMissedAddress, () => ({ address: { kind: 'hidden', label: '' } }));
+
 const OPTIONS = optionsOf(REDIRECT);
 
 /** Former addresses of the shop and where they lead, and the addresses that visitors have asked for in vain. */
@@ -92,10 +94,10 @@ export function redirectPages(pages: ShopPages): void {
     `${PATH}/missed/dismiss`,
     'products_write',
     async (visit, form) => {
-      await visit.call(dismissMissedAddress, { body: { address: form.field('address') } });
+      await visit.call(dismissMissedAddress, { body: readFields(MISSED, form, visit) });
       return new Redirect(adminPath(visit, PATH), visit.messages.redirects.dismissed);
     },
-    optionsOf(declareForm(dismissMissedAddress, () => ({ address: { label: '' } }))),
+    optionsOf(MISSED),
   );
   pages.form(`${PATH}/:redirectId`, PERMISSIONS, { show: showRedirect, save: saveRedirect }, OPTIONS);
   pages.post(`${PATH}/:redirectId/delete`, 'products_write', async (visit, { params }) => {
@@ -255,8 +257,8 @@ function redirectForm(visit: ShopVisit, values: Values, draft: Draft | undefined
 
 /** A page that is gone has no target, whatever the other fields say. */
 function typedRedirect(visit: ShopVisit, form: FormRequest) {
-  const { source, kind, target } = readFields(REDIRECT, form, visit);
-  const isGone = form.field('status') === '410';
+  const { source, status, kind, target } = readFields(REDIRECT, form, visit);
+  const isGone = String(status) === '410';
   return isGone
     ? { source, status: 410 as const, kind: null, target: null }
     : { source, status: 301 as const, kind, target };

@@ -7,6 +7,7 @@ import { findEmail, findEmails, lockSandbox, type SandboxEmail } from '../../sho
 import { advanceClock } from '../../shops/sandbox/routes.ts';
 import type { Sandbox } from '../../shops/settings/settings.ts';
 import { deleteShop } from '../../shops/shop/queries.ts';
+import { declaredButton, declareHidden, readFields } from '../components/declared-form.ts';
 import { buttonForm } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import type { ShopPages } from '../pages.ts';
@@ -14,6 +15,8 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 
 const STEPS = { hour: 'PT1H', day: 'P1D', weeks: 'P2W', month: 'P1M' } as const;
 type Step = keyof typeof STEPS;
+
+const CLOCK = declareHidden({ step: 10 });
 
 /** The pages of a sandbox: its clock, its emails and its end. A shop of its own has none of them. */
 export function sandboxPages(pages: ShopPages): void {
@@ -32,7 +35,7 @@ export function sandboxPages(pages: ShopPages): void {
 
   pages.post('/sandbox/clock', 'orders_write', async (visit, form) => {
     requireSandbox(visit);
-    const step = form.field('step');
+    const { step } = readFields(CLOCK, form, visit);
     if (!isStep(step)) throw notFound();
     const { now } = await visit.call(advanceClock, { body: { advance: STEPS[step] } });
     const text = visit.messages.sandbox.advanced({ now: momentText(new Date(now), visit.language) });
@@ -80,11 +83,12 @@ function clockCard(visit: ShopVisit): Markup {
       visit.may('orders_write') &&
       html`<div class="actions">
         ${(Object.keys(STEPS) as Step[]).map((step) =>
-          buttonForm({
-            action: adminPath(visit, '/sandbox/clock'),
-            text: messages.steps[step],
-            fields: { step },
-          }),
+          declaredButton(
+            CLOCK,
+            visit,
+            { step },
+            { action: adminPath(visit, '/sandbox/clock'), text: messages.steps[step] },
+          ),
         )}
       </div>`
     }

@@ -7,8 +7,8 @@ import { domainSteps, type DnsRecord, type DomainStep } from '../../shops/domain
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { domainChallenges } from '../../shops/shop/domain-challenge.ts';
 import type { ShopHosts } from '../../shops/shop/hosts.ts';
+import { declaredButton, declareHidden, readFields } from '../components/declared-form.ts';
 import { chip, momentText, plainDay, type ChipKind } from '../components/format.ts';
-import { buttonForm } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -21,6 +21,8 @@ export interface DomainDeps {
   service: ServiceAddresses;
   hosts: ShopHosts;
 }
+
+const CHECK = declareHidden({ host: 253 });
 
 /** The maximum number of domain checks per shop and hour: each check queries name servers. */
 const MAX_CHECKS = 30;
@@ -39,7 +41,7 @@ export function domains(pages: ShopPages, format: SettingsFormat, { service, hos
   });
 
   pages.post('/settings/domains/check', 'settings_write', async (visit, form) => {
-    const host = form.field('host');
+    const { host } = readFields(CHECK, form, visit);
     if (!visit.settings.domains.includes(host)) throw notFound();
     if (!(await form.isWithinLimit(`domain-check/${visit.shopId}`, MAX_CHECKS))) {
       const { headers } = tooManyRequests(MAX_CHECKS, 3600);
@@ -123,13 +125,17 @@ function domainCard(
     </p>
     ${
       visit.may('settings_write') &&
-      buttonForm({
-        action: adminPath(visit, '/settings/domains/check'),
-        fields: { host },
-        text: messages.check,
-        label: `${messages.check} (${host})`,
-        kind: 'main',
-      })
+      declaredButton(
+        CHECK,
+        visit,
+        { host },
+        {
+          action: adminPath(visit, '/settings/domains/check'),
+          text: messages.check,
+          label: `${messages.check} (${host})`,
+          kind: 'main',
+        },
+      )
     }
   </section>`;
 }

@@ -11,7 +11,7 @@ import type { MailTexts } from '../../shops/settings/settings.ts';
 import { chip } from '../components/format.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { languageName } from '../components/language-name.ts';
-import { versionField, versionOf } from '../components/version.ts';
+import { isUnchanged, versionField } from '../components/version.ts';
 import { SETTINGS_SCRIPT } from '../layout/assets.ts';
 import type { AdminFile, AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
@@ -66,7 +66,7 @@ export function emails(pages: ShopPages, format: SettingsFormat, kinds: readonly
         const refuse = (refused: Pick<Refused, 'problems' | 'lines' | 'status'>) =>
           kindPage(visit, form, kind, { ...typed, ...refused });
         const { mailTexts } = visit.settings;
-        if (form.field('version') !== versionOf(mailTexts[kind.name] ?? null)) {
+        if (!isUnchanged(form, mailTexts[kind.name] ?? null)) {
           return refuse({ problems: [], lines: [visit.messages.layout.changedMeanwhile], status: 409 });
         }
         try {

@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { html, type Markup } from '../../http/html.ts';
 import { createTurns } from '../../http/turns.ts';
 import {
@@ -8,7 +9,7 @@ import {
 } from '../../shops/settings/file.ts';
 import { MAX_SETTINGS_FILE } from '../../shops/settings/yaml-file.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
-import { longTextField } from '../components/form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import type { AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -16,6 +17,20 @@ import { fileProblemLine } from './problem-text.ts';
 import { savedNotice, saveSettings, settingsPreview } from './save.ts';
 import { settingsTrail } from './section-page.ts';
 import { Redirect } from '../../http/page-kit.ts';
+
+const FILE = declareForm(
+  {
+    body: Type.Object({
+      text: Type.String(),
+      /** The button that was pressed. */
+      action: Type.String({ enum: ['preview', 'apply'] }),
+    }),
+  },
+  ({ settings: { fileView } }) => ({
+    text: { kind: 'long text', label: fileView.text, rows: 40, isCode: true, maxLength: MAX_SETTINGS_FILE },
+    action: { kind: 'hidden', label: fileView.apply },
+  }),
+);
 
 /** The file as stored, or the typed file with the changes it would make or the reasons for its refusal. */
 interface ShownFile {
@@ -40,10 +55,11 @@ export function settingsFile(pages: ShopPages, format: SettingsFormat): void {
     {
       show: async (visit) => filePage(visit, { text: await storedText(visit) }),
       save: async (visit, form) => {
-        const text = form.field('text').replaceAll('\r\n', '\n');
+        const { action, ...typed } = readFields(FILE, form, visit);
+        const text = typed.text.replaceAll('\r\n', '\n');
         try {
           const file = await parse(text);
-          if (form.field('action') !== 'apply') {
+          if (action !== 'apply') {
             return filePage(visit, { text, changes: await settingsPreview(visit, file, format) });
           }
           const applied = await saveSettings(visit, file, format);
@@ -56,7 +72,7 @@ export function settingsFile(pages: ShopPages, format: SettingsFormat): void {
         }
       },
     },
-    { limits: { texts: { text: MAX_SETTINGS_FILE } } },
+    optionsOf(FILE),
   );
 
   pages.file('/settings/file/download', 'settings_read', async (visit) => ({
@@ -104,15 +120,7 @@ function filePage(visit: ShopVisit, { text, changes, problems }: ShownFile): Adm
           ${(changes?.length ?? 0) > 0 && html`<button class="main" name="action" value="apply">${messages.apply}</button>`}
         </div>`
       }
-      ${longTextField({
-        name: 'text',
-        label: messages.text,
-        value: text,
-        rows: 40,
-        maxLength: MAX_SETTINGS_FILE.characters,
-        isCode: true,
-        isDisabled: !mayWrite,
-      })}
+      ${showFields(FILE, visit, { values: { text }, draft: undefined, isDisabled: !mayWrite })('text')}
     </form>`,
   };
 }

@@ -8,6 +8,7 @@ import {
   findSettingsVersions,
   type SettingsVersion,
 } from '../../shops/settings/history.ts';
+import { declareHidden, readFields, showFields } from '../components/declared-form.ts';
 import { chip, momentText } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
@@ -21,6 +22,9 @@ import { Redirect } from '../../http/page-kit.ts';
 
 /** Lines of a change in the list; the version's page has all of them. */
 const SHOWN_LINES = 3;
+
+/** The newest version when the page was shown. */
+const SHOWN_STATE = declareHidden({ newest: 36 });
 
 export function history(pages: ShopPages, format: SettingsFormat): void {
   pages.get('/settings/history', 'settings_read', async (visit) => {
@@ -60,7 +64,7 @@ export function history(pages: ShopPages, format: SettingsFormat): void {
       save: async (visit, form) => {
         const version = await versionOf(visit, form.params['versionId']!);
         const [newest] = await findSettingsVersions(visit.db, visit.shopId, 1);
-        if (form.field('newest') !== newest?.versionId) {
+        if (readFields(SHOWN_STATE, form, visit).newest !== newest?.versionId) {
           throw conflict(visit.messages.settings.historyView.moved);
         }
         try {
@@ -135,7 +139,7 @@ async function versionPage(visit: ShopVisit, versionId: string, format: Settings
                   ${
                     visit.may('settings_write') &&
                     html`<form method="post">
-                      <input type="hidden" name="newest" value="${newest!.versionId}" />
+                      ${showFields(SHOWN_STATE, visit, { values: { newest: newest!.versionId }, draft: undefined })('newest')}
                       <button class="main">${messages.restore}</button>
                     </form>`
                   }`

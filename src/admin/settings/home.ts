@@ -8,7 +8,7 @@ import { PAGES } from '../../shops/legal/schema.ts';
 import { documentOf } from '../../shops/settings/conversion.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { findCategoryTargets } from '../categories/queries.ts';
-import { buttonForm } from '../components/form.ts';
+import { declaredButton, declareHidden, readFields } from '../components/declared-form.ts';
 import { pictureCard } from '../media/media.ts';
 import type { ShopPages } from '../pages.ts';
 import { findProductNames } from '../search/queries.ts';
@@ -19,6 +19,9 @@ import { sectionPage, settingsTrail } from './section-page.ts';
 
 const MAX_SEARCH_LENGTH = 100;
 const MAX_CATEGORIES_SHOWN = 30;
+
+/** A kind and an id; empty: the button leads nowhere. */
+const TARGET = declareHidden({ target: 100 });
 
 /** What the button of the front page can lead to; `value` is the kind and the id. */
 interface Target {
@@ -85,7 +88,7 @@ export function homeSettingsPages(pages: ShopPages, format: SettingsFormat): voi
   });
 
   pages.post('/settings/home/target', 'settings_write', async (visit, form) => {
-    const target = form.field('target');
+    const { target } = readFields(TARGET, form, visit);
     const link = target === '' ? undefined : await linkTo(visit, target);
     const { link: _replaced, ...home } = documentOf(visit.settings, { textsByLocale: true }).home ?? {};
     const file = { home: { ...home, ...(link !== undefined && { link }) } };
@@ -106,11 +109,12 @@ function targetCard(visit: ShopVisit): Markup {
         <a class="button" href="${adminPath(visit, '/settings/home/target')}">${messages.choose}</a>
         ${
           link !== null &&
-          buttonForm({
-            action: adminPath(visit, '/settings/home/target'),
-            text: messages.remove,
-            fields: { target: '' },
-          })
+          declaredButton(
+            TARGET,
+            visit,
+            { target: '' },
+            { action: adminPath(visit, '/settings/home/target'), text: messages.remove },
+          )
         }
       </div>`
     }

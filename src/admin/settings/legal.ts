@@ -1,3 +1,4 @@
+import type { TObject } from 'typebox';
 import { gapsOf, isDraft, withoutDraftMarks, withSeller } from '../../shops/legal/draft.ts';
 import { findLegalStates } from '../../shops/legal/queries.ts';
 import { LEGAL_PAGES, listLegalPages } from '../../shops/legal/routes.ts';
@@ -9,22 +10,45 @@ import { PAGES, type LegalContent, type PageName } from '../../shops/legal/schem
 import { STYLESHEET } from '../../storefront/layout/assets.ts';
 import { toStyle } from '../../storefront/layout/theme.ts';
 import { merchantHtml, prepareMerchantHtml } from '../../content/merchant-html/merchant-html.ts';
+import {
+  declareForm,
+  readFields,
+  showFields,
+  type DeclaredField,
+  type DeclaredForm,
+} from '../components/declared-form.ts';
 import { chip } from '../components/format.ts';
-import { problemOf, textField } from '../components/form.ts';
+import { problemOf } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
-import { RICH_TEXT_SCRIPTS, richTextField } from '../components/rich-text.ts';
+import { RICH_TEXT_SCRIPTS } from '../components/rich-text.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
 import { SETTINGS_SCRIPT } from '../layout/assets.ts';
 import type { AdminFile } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { settingsTrail } from './section-page.ts';
-import { type PageRequest, Redirect } from '../../http/page-kit.ts';
+import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 type Content = Partial<Record<string, string>>;
 
 /** Texts of these fields may hold markup and have several lines. */
 const LONG = new Set(['shortDescription', 'description', 'address']);
+
+/** The texts of a page. */
+function formOf(body: TObject): DeclaredForm {
+  return declareForm({ body }, ({ settings: { legalView } }) => {
+    const labels: Readonly<Record<string, string>> = legalView.fields;
+    const fields = Object.keys(body.properties).map((name): [string, DeclaredField] => [
+      name,
+      {
+        kind: LONG.has(name) ? 'rich text' : 'text',
+        label: labels[name] ?? name,
+        rows: name === 'description' ? 18 : 4,
+      },
+    ]);
+    return Object.fromEntries(fields);
+  });
+}
 
 /** The longest limit applies to all pages: the operation knows the limits of each. */
 const LIMITS: FormLimits = {
@@ -100,7 +124,7 @@ export function legalTexts(pages: ShopPages): void {
         const content = shownContent(visit, stored);
         const messages = visit.messages.settings;
         const isDisabled = !visit.may('legal_write');
-        const labels: Readonly<Record<string, string>> = messages.legalView.fields;
+        const field = showFields(formOf(schema), visit, { values: content, isDisabled, draft });
         const nameOfLanguage = (one: string) => languageName(one, visit.language, visit.settings.locales);
         const preview = adminPath(visit, `/settings/legal/${page}/preview`, { locale });
         return {
@@ -125,19 +149,7 @@ export function legalTexts(pages: ShopPages): void {
               <form method="post" class="card" data-settings>
                 ${problemOf(draft)} ${versionField(stored)} ${draftNote(visit, content as LegalContent)}
                 <p class="hint">${messages.legalView.about}</p>
-                ${Object.entries(schema.properties).map(([name, text]) => {
-                  const { maxLength } = text as { maxLength: number };
-                  const field = {
-                    name,
-                    label: labels[name] ?? name,
-                    value: content[name],
-                    isDisabled,
-                    draft,
-                  };
-                  return LONG.has(name)
-                    ? richTextField({ ...field, rows: name === 'description' ? 18 : 4, maxLength }, visit)
-                    : textField({ ...field, maxLength });
-                })}
+                ${Object.keys(schema.properties).map((name) => field(name))}
                 ${
                   !isDisabled &&
                   html`<div class="actions">
@@ -167,7 +179,7 @@ export function legalTexts(pages: ShopPages): void {
         const locale = localeOf(visit, form);
         const before = await readPage(visit, page, locale);
         requireUnchanged(form, before, visit.messages);
-        const typed = typedPage(Object.keys(schema.properties), form.field) as LegalContent;
+        const typed = typedPage(visit, form, schema) as LegalContent;
         // A draft without gaps that the merchant saves is meant to be published; with gaps it keeps its marks. Undoing
         // the change makes it a draft again.
         const isFinished = isDraft(before as LegalContent) && gapsOf(typed).length === 0;
@@ -194,7 +206,7 @@ export function legalTexts(pages: ShopPages): void {
     'legal_read',
     async (visit, form) => {
       const { page, request: schema } = pageOf(form);
-      return preview(visit, page, typedPage(Object.keys(schema.properties), form.field));
+      return preview(visit, page, typedPage(visit, form, schema));
     },
     { limits: LIMITS },
   );
@@ -229,8 +241,9 @@ const readPage = (visit: ShopVisit, page: PageName, locale: string) =>
 const shownContent = ({ settings }: ShopVisit, stored: Content): Content =>
   isDraft(stored as LegalContent) ? withSeller(stored as LegalContent, settings.invoicing) : stored;
 
-function typedPage(names: readonly string[], field: (name: string) => string): Content {
-  return Object.fromEntries(names.flatMap((name) => (field(name) === '' ? [] : [[name, field(name)]])));
+function typedPage(visit: ShopVisit, form: FormRequest, schema: TObject): Content {
+  const typed = Object.entries(readFields(formOf(schema), form, visit) as Content);
+  return Object.fromEntries(typed.filter(([, text]) => text));
 }
 
 /** As the shop shows it: without scripts, styles and forms. */

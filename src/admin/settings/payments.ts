@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { badRequest, notFound, tooManyRequests } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
@@ -11,12 +12,20 @@ import {
   type ProviderMethod,
   type Providers,
 } from '../../orders/payments/providers.ts';
+import type { PaymentProvider } from '../../orders/payments/provider.ts';
 import { webhookPath } from '../../orders/payments/webhook-route.ts';
 import { paymentFieldPath } from '../../shops/shop/readiness.ts';
 import type { PaymentMethod } from '../../shops/settings/settings.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
+import {
+  declareForm,
+  readFields,
+  showFields,
+  type DeclaredField,
+  type DeclaredForm,
+} from '../components/declared-form.ts';
 import { chip } from '../components/format.ts';
-import { buttonForm, problemOf, textField, tickField } from '../components/form.ts';
+import { buttonForm, problemOf } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -24,6 +33,35 @@ import { sectionPage, settingsTrail } from './section-page.ts';
 import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 const TESTS_PER_HOUR = 60;
+
+/** The input that removes an optional value. */
+const removalOf = (name: string) => `${name}.remove`;
+
+/** The values of an account at a provider. They are typed, and never shown again. */
+function keyForm(fields: PaymentProvider['fields']): DeclaredForm {
+  const entries = Object.entries(fields);
+  const body = Type.Object({
+    ...Object.fromEntries(entries.map(([name]) => [name, Type.String()])),
+    ...Object.fromEntries(entries.map(([name]) => [removalOf(name), Type.Boolean()])),
+  });
+  return declareForm({ body }, ({ settings: { paymentKeys: messages } }) => {
+    const hints: Readonly<Record<string, string>> = messages.hints;
+    const labels: Readonly<Record<string, string>> = messages.labels;
+    const declared = entries.flatMap(([name, { description }]): [string, DeclaredField][] => [
+      [
+        name,
+        {
+          kind: 'password',
+          label: labels[name] ?? name,
+          hint: hints[name] ?? description,
+          autocomplete: 'off',
+        },
+      ],
+      [removalOf(name), { kind: 'tick', label: messages.remove }],
+    ]);
+    return Object.fromEntries(declared);
+  });
+}
 
 export function payments(pages: ShopPages, format: SettingsFormat, providers: Providers): void {
   sectionPage(pages, format, {
@@ -40,8 +78,7 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
         const { fields } = providerOf(providers, method.providerName, visit.settings);
         const stored = await storedFields(visit, method);
         const messages = visit.messages.settings.paymentKeys;
-        const hints: Readonly<Record<string, string>> = messages.hints;
-        const labels: Readonly<Record<string, string>> = messages.labels;
+        const field = showFields(keyForm(fields), visit, { draft });
         return {
           title: messages.title({ method: titleOf(visit, method) }),
           menu: 'settings',
@@ -53,17 +90,10 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
             ${problemOf(draft)}
             <p class="quiet">${messages.about}</p>
             ${Object.entries(fields).map(
-              ([name, { description, isOptional }]) =>
+              ([name, { isOptional }]) =>
                 html`<div class="stack">
-                  ${textField({
-                    name,
-                    label: labels[name] ?? name,
-                    hint: hints[name] ?? description,
-                    type: 'password',
-                    autocomplete: 'off',
-                    placeholder: stored[name] === undefined ? '' : messages.stored,
-                  })}
-                  ${isOptional && stored[name] !== undefined && tickField({ name: `${name}.remove`, label: messages.remove, draft })}
+                  ${field(name, { placeholder: stored[name] === undefined ? '' : messages.stored })}
+                  ${isOptional && stored[name] !== undefined && field(removalOf(name))}
                 </div>`,
             )}
             <dl class="pairs">
@@ -76,11 +106,14 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
       },
       save: async (visit, form) => {
         const method = methodOf(visit, form);
-        const names = Object.keys(providerOf(providers, method.providerName, visit.settings).fields);
+        const { fields } = providerOf(providers, method.providerName, visit.settings);
+        const names = Object.keys(fields);
         const messages = visit.messages.settings.paymentKeys;
-        const typed = names.filter((name) => form.field(name) !== '');
-        const removed = names.filter((name) => form.field(`${name}.remove`) !== '' && !typed.includes(name));
-        const wrong = typed.find((name) => !isFieldValue(form.field(name)));
+        const values = readFields(keyForm(fields), form, visit) as Record<string, string | boolean>;
+        const valueOf = (name: string) => String(values[name]);
+        const typed = names.filter((name) => valueOf(name) !== '');
+        const removed = names.filter((name) => values[removalOf(name)] === true && !typed.includes(name));
+        const wrong = typed.find((name) => !isFieldValue(valueOf(name)));
         if (wrong !== undefined) throw badRequest(messages.wrong({ name: wrong }));
         const path = adminPath(visit, '/settings/payments');
         const changed = [...typed, ...removed];
@@ -90,7 +123,7 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
           const before = await loadFields(tx, key, shopId, method.paymentMethodId);
           const after = Object.fromEntries([
             ...Object.entries(before).filter(([name]) => !removed.includes(name)),
-            ...typed.map((name): [string, string] => [name, form.field(name)]),
+            ...typed.map((name): [string, string] => [name, valueOf(name)]),
           ]);
           await saveFields(tx, key, shopId, method.paymentMethodId, after);
           await recordAction(tx, visit, '/settings/payments/:method', {

@@ -5,7 +5,7 @@ import type { SettingsFormat } from '../../shops/settings/format.ts';
 import type { Problem } from '../../shops/settings/problem.ts';
 import type { SectionName } from '../../shops/settings/schema.ts';
 import { languageTabs } from '../components/language-tabs.ts';
-import { versionField, versionOf } from '../components/version.ts';
+import { isUnchanged, versionField } from '../components/version.ts';
 import { PICKER_SCRIPT, SETTINGS_SCRIPT } from '../layout/assets.ts';
 import type { AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
@@ -67,7 +67,7 @@ export function sectionPage(pages: ShopPages, format: SettingsFormat, page: Sect
       save: async (visit, form) => {
         const typed = typedSections(page, form);
         const refuse = (refused: Omit<Refused, 'file'>) => show(visit, form, { ...refused, file: typed });
-        if (form.field('version') !== versionOf(storedSections(visit, page))) {
+        if (!isUnchanged(form, storedSections(visit, page))) {
           return refuse({ problems: [], lines: [visit.messages.layout.changedMeanwhile], status: 409 });
         }
         try {

@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { Redirect } from '../../http/page-kit.ts';
@@ -8,8 +9,9 @@ import {
   saveTransportAccount,
 } from '../../orders/transport/queries.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { chip } from '../components/format.ts';
-import { problemOf, textField, tickField } from '../components/form.ts';
+import { problemOf } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -17,6 +19,14 @@ import { sectionPage, settingsTrail } from './section-page.ts';
 
 const PATH = '/settings/invoices';
 const KEY_PATH = `${PATH}/transport`;
+
+const ACCOUNT = declareForm(
+  { body: Type.Object({ apiKey: Type.String(), remove: Type.Boolean() }) },
+  ({ settings: { transport: messages } }) => ({
+    apiKey: { kind: 'password', label: messages.label, hint: messages.hint, autocomplete: 'off' },
+    remove: { kind: 'tick', label: messages.remove },
+  }),
+);
 
 /** The seller on documents, and the key of the access point that sends electronic ones. */
 export function invoiceSettingsPages(pages: ShopPages, format: SettingsFormat): void {
@@ -28,6 +38,7 @@ export function invoiceSettingsPages(pages: ShopPages, format: SettingsFormat): 
     {
       show: async (visit, _, draft) => {
         const messages = visit.messages.settings.transport;
+        const field = showFields(ACCOUNT, visit, { draft });
         const isStored = (await findTransport(visit.db, visit.shopId)) !== undefined;
         return {
           title: messages.title,
@@ -39,23 +50,16 @@ export function invoiceSettingsPages(pages: ShopPages, format: SettingsFormat): 
           main: html`<form method="post" class="card" autocomplete="off">
             ${problemOf(draft)}
             <p class="quiet">${messages.about}</p>
-            ${textField({
-              name: 'apiKey',
-              label: messages.label,
-              hint: messages.hint,
-              type: 'password',
-              autocomplete: 'off',
-              placeholder: isStored ? messages.stored : '',
-            })}
-            ${isStored && tickField({ name: 'remove', label: messages.remove, draft })}
+            ${field('apiKey', { placeholder: isStored ? messages.stored : '' })}
+            ${isStored && field('remove')}
             <button class="main">${visit.messages.form.save}</button>
           </form>`,
         };
       },
       save: async (visit, form) => {
         const messages = visit.messages.settings.transport;
-        const apiKey = form.field('apiKey');
-        const isRemoved = apiKey === '' && form.field('remove') !== '';
+        const { apiKey, remove } = readFields(ACCOUNT, form, visit);
+        const isRemoved = apiKey === '' && remove;
         if (apiKey === '' && !isRemoved) {
           return new Redirect(adminPath(visit, PATH), visit.messages.settings.nothingChanged);
         }
@@ -69,7 +73,7 @@ export function invoiceSettingsPages(pages: ShopPages, format: SettingsFormat): 
         return new Redirect(adminPath(visit, PATH), isRemoved ? messages.removed : messages.saved);
       },
     },
-    { needsReauthentication: true },
+    { needsReauthentication: true, ...optionsOf(ACCOUNT) },
   );
 }
 

@@ -2,9 +2,10 @@ import { forbidden } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { PASSKEY_SCRIPT } from '../../storefront/layout/assets.ts';
 import { findAdminPasskeys } from '../account/passkey-queries.ts';
-import { PASSKEY_LIMITS, passkeyRequestForm, takePasskey } from '../account/passkeys.ts';
+import { PASSKEY_OPTIONS, passkeyRequestForm, takePasskey, targetIn } from '../account/passkeys.ts';
 import { takeCode } from '../account/second-factor.ts';
-import { buttonForm, problemOf, textField } from '../components/form.ts';
+import { readFields, showFields } from '../components/declared-form.ts';
+import { buttonForm, problemOf } from '../components/form.ts';
 import { PASSWORD_SCRIPT } from '../layout/assets.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, Pages } from '../pages.ts';
@@ -15,6 +16,7 @@ import { passwordField, typedPassword } from '../users/password-field.ts';
 import { confirmSession, findUser } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
 import { targetOf } from './enter.ts';
+import { CODE } from './fields.ts';
 import { requireTriesLeft } from './tries.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
@@ -26,7 +28,7 @@ export function confirm(pages: Pages): void {
       const { db, key, messages } = visit;
       const target = targetOf(form.query('to'));
       const user = (await findUser(db, visit.user.userId))!;
-      const code = form.field('code');
+      const { code } = readFields(CODE, form, visit);
       await requireTriesLeft(visit, form, user, code === '' ? 'password' : 'code');
       const isShown =
         code === ''
@@ -45,7 +47,7 @@ export function confirm(pages: Pages): void {
     '/confirm/passkey',
     'signed in',
     async (visit, form) => {
-      const target = targetOf(form.field('to'));
+      const target = targetIn(visit, form);
       const isShown = await visit.db.transaction(async (tx) => {
         const owner = await takePasskey(tx, visit, form);
         if (owner?.userId !== visit.user.userId) return false;
@@ -59,7 +61,7 @@ export function confirm(pages: Pages): void {
         isProblem: true,
       });
     },
-    { limits: PASSKEY_LIMITS },
+    PASSKEY_OPTIONS,
   );
 
   // The demo owner has no password, and is anyone at this machine.
@@ -68,11 +70,11 @@ export function confirm(pages: Pages): void {
     'signed in',
     async (visit, form) => {
       if (!isDemoOwner(visit) || !visit.demo.isOwnForm) throw forbidden(visit.messages.signIn.onlyHere);
-      const target = targetOf(form.field('to'));
+      const target = targetIn(visit, form);
       await confirmSession(visit.db, visit.user.sessionId);
       return new Redirect(target);
     },
-    { limits: PASSKEY_LIMITS },
+    PASSKEY_OPTIONS,
   );
 }
 
@@ -99,13 +101,7 @@ async function confirmPage(visit: Visit<'signed in'>, target: string, draft?: Dr
       ${
         user.hasTotp &&
         html`<form class="narrow card" method="post" action="${action}">
-          ${textField({
-            name: 'code',
-            label: messages.account.totpCode,
-            autocomplete: 'one-time-code',
-            maxLength: 20,
-            isRequired: true,
-          })}
+          ${showFields(CODE, visit, { draft: undefined })('code')}
           <button>${messages.signIn.confirm}</button>
         </form>`
       }

@@ -4,7 +4,8 @@ import { addressCaller } from '../../http/rate-limit.ts';
 import { isEmailAddress } from '../../platform/email/address.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
 import { findSettings } from '../../shops/settings/settings.ts';
-import { problemOf, textField } from '../components/form.ts';
+import { readFields, showFields } from '../components/declared-form.ts';
+import { problemOf } from '../components/form.ts';
 import { isLanguage } from '../messages.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, Pages } from '../pages.ts';
@@ -14,6 +15,7 @@ import { insertLink, LINK_LIFETIME } from '../users/links.ts';
 import { passwordEmail } from '../users/password-email.ts';
 import { findShopsOf, findUserByEmail } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
+import { EMAIL } from './fields.ts';
 import { afterSameTime } from './tries.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
@@ -29,7 +31,7 @@ export function forgotten(pages: Pages): void {
     show: async (visit, _request, draft) => forgottenPage(visit, draft),
     save: async (visit, form) => {
       const startedAt = performance.now();
-      const email = form.field('email').toLowerCase();
+      const email = readFields(EMAIL, form, visit).email.toLowerCase();
       if (!isEmailAddress(email)) throw badRequest(visit.messages.signIn.wrongEmail);
       const from = `forgotten-from/${addressCaller(form.address)}`;
       if (!(await form.isWithinLimit(from, EMAILS.perAddress))) {
@@ -61,13 +63,13 @@ async function sendLink(visit: Visit<'anybody'>, form: FormRequest, email: strin
 }
 
 async function forgottenPage(visit: Visit<'anybody'>, draft?: Draft): Promise<AdminPage> {
-  const { forgotten: messages, signIn } = visit.messages;
+  const { forgotten: messages } = visit.messages;
   return {
     title: messages.title,
     main: html`<form class="narrow card" method="post" action="/admin/forgotten">
         ${problemOf(draft)}
         <p>${messages.about}</p>
-        ${textField({ name: 'email', label: signIn.email, type: 'email', autocomplete: 'username', maxLength: 254, isRequired: true, draft })}
+        ${showFields(EMAIL, visit, { draft })('email')}
         <button class="main">${messages.send}</button>
       </form>
       <p class="narrow quiet"><a href="/admin/sign-in">${messages.back}</a></p>`,

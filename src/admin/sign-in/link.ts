@@ -2,7 +2,8 @@ import { badRequest, gone } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { isEmailAddress } from '../../platform/email/address.ts';
 import { findSettings } from '../../shops/settings/settings.ts';
-import { problemOf, textField } from '../components/form.ts';
+import { readFields, showFields } from '../components/declared-form.ts';
+import { problemOf } from '../components/form.ts';
 import { PASSWORD_SCRIPT } from '../layout/assets.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, Pages } from '../pages.ts';
@@ -27,6 +28,7 @@ import {
 } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
 import { enter } from './enter.ts';
+import { EMAIL } from './fields.ts';
 import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 /**
@@ -63,7 +65,7 @@ export function link(pages: Pages): void {
           ? accept(visit, visit.user, found)
           : { ...signInPage(visit, form, found), status: 403 };
       }
-      const email = found.email ?? form.field('email').toLowerCase();
+      const email = found.email ?? readFields(EMAIL, form, visit).email.toLowerCase();
       if (!isEmailAddress(email) || email === DEMO_OWNER) throw badRequest(messages.signIn.wrongEmail);
       const password = typedPassword(form, 'newPassword');
       await requireGoodPassword(password, email, messages);
@@ -160,7 +162,7 @@ function choicePage(visit: Visit<'anybody'>, { email }: OpenLink, draft?: Draft)
       ${
         email === undefined
           ? html`<p>${messages.ownerHint}</p>
-              ${textField({ name: 'email', label: messages.email, type: 'email', autocomplete: 'username', maxLength: 254, isRequired: true, draft })}`
+              ${showFields(EMAIL, visit, { draft })('email')}`
           : html`<p>${messages.forEmail({ email })}</p>
               <input type="hidden" name="email" value="${email}" autocomplete="username" />`
       }

@@ -1,13 +1,14 @@
 import { forbidden } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { PASSKEY_SCRIPT } from '../../storefront/layout/assets.ts';
-import { PASSKEY_LIMITS, passkeyRequestForm, takePasskey } from '../account/passkeys.ts';
+import { PASSKEY_OPTIONS, passkeyRequestForm, takePasskey, targetIn } from '../account/passkeys.ts';
 import { takeCode } from '../account/second-factor.ts';
-import { problemOf, textField } from '../components/form.ts';
+import { declareHidden, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { problemOf } from '../components/form.ts';
 import { PASSWORD_SCRIPT } from '../layout/assets.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, Pages } from '../pages.ts';
-import { openState, sealState } from '../sealed-state.ts';
+import { MAX_STATE_LENGTH, openState, sealState } from '../sealed-state.ts';
 import { recordInAllShops } from '../users/audit.ts';
 import { isPassword } from '../users/password.ts';
 import { passwordField, typedPassword } from '../users/password-field.ts';
@@ -15,6 +16,7 @@ import { deleteAdminSession, findShopsOf, findUser, findUserByEmail } from '../u
 import { DEMO_OWNER, DEMO_SHOP, putDemoOwner } from '../users/demo-owner.ts';
 import type { Visit } from '../visit.ts';
 import { enter, targetOf } from './enter.ts';
+import { CODE, SIGN_IN } from './fields.ts';
 import { afterSameTime, requireTriesLeft } from './tries.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
@@ -24,13 +26,15 @@ interface PasswordShown {
   target: string;
 }
 
+const PASSWORD_SHOWN = declareHidden({ state: MAX_STATE_LENGTH });
+
 export function adminSignInPages(pages: Pages): void {
   pages.form('/sign-in', 'anybody', {
     show: async (visit, request, draft) => signInPage(visit, targetOf(request.query('to')), draft),
     save: async (visit, form) => {
       const startedAt = performance.now();
       const target = targetOf(form.query('to'));
-      const email = form.field('email').toLowerCase();
+      const email = readFields(SIGN_IN, form, visit).email.toLowerCase();
       const user = await findUserByEmail(visit.db, email);
       await requireTriesLeft(visit, form, { email, userId: user?.userId });
       if (!(await isPassword(typedPassword(form), user?.passwordHash ?? null))) {
@@ -54,27 +58,32 @@ export function adminSignInPages(pages: Pages): void {
     'anybody',
     async (visit, form) => {
       const { db, key, messages } = visit;
-      const shown = openState<PasswordShown>(key, 'password shown', db.now, form.field('state'))?.state;
+      const shown = openState<PasswordShown>(
+        key,
+        'password shown',
+        db.now,
+        readFields(PASSWORD_SHOWN, form, visit).state,
+      )?.state;
       const user = shown && (await findUser(db, shown.userId));
       if (!user) return new Redirect('/admin/sign-in', { text: messages.signIn.tooLate, isProblem: true });
       await requireTriesLeft(visit, form, user, 'code');
       const { userAgent } = form;
       const isRight = await db.transaction(async (tx) => {
-        const isTaken = await takeCode(tx, key, user.userId, form.field('code'));
+        const isTaken = await takeCode(tx, key, user.userId, readFields(CODE, form, visit).code);
         if (isTaken) await enter(tx, visit, user, { userAgent, by: 'password and code' });
         else await recordInAllShops(tx, user, '/admin/sign-in', { refused: 'wrong code' });
         return isTaken;
       });
       return isRight ? new Redirect(shown.target) : codePage(visit, shown, messages.account.wrongCode);
     },
-    { limits: PASSKEY_LIMITS },
+    optionsOf(PASSWORD_SHOWN, CODE),
   );
 
   pages.post(
     '/sign-in/passkey',
     'anybody',
     async (visit, form) => {
-      const target = targetOf(form.field('to'));
+      const target = targetIn(visit, form);
       const user = await visit.db.transaction(async (tx) => {
         const found = await takePasskey(tx, visit, form);
         if (found) await enter(tx, visit, found, { userAgent: form.userAgent, by: 'passkey' });
@@ -87,7 +96,7 @@ export function adminSignInPages(pages: Pages): void {
         isProblem: true,
       });
     },
-    { limits: PASSKEY_LIMITS },
+    PASSKEY_OPTIONS,
   );
 
   pages.post(
@@ -97,7 +106,7 @@ export function adminSignInPages(pages: Pages): void {
       const { messages, demo } = visit;
       if (!demo.isOpen) throw forbidden(messages.signIn.onlyHere);
       if (!demo.isOwnForm) throw forbidden(messages.signIn.demoLinkNeeded);
-      const target = targetOf(form.field('to'));
+      const target = targetIn(visit, form);
       const { userAgent } = form;
       await visit.db.transaction(async (tx) => {
         const userId = await putDemoOwner(tx);
@@ -105,7 +114,7 @@ export function adminSignInPages(pages: Pages): void {
       });
       return new Redirect(target);
     },
-    { limits: PASSKEY_LIMITS },
+    PASSKEY_OPTIONS,
   );
 
   pages.post('/sign-out', 'signed in', async (visit) => {
@@ -156,8 +165,7 @@ async function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft
         </form>`
       }
       <form class="narrow card" method="post" action="${`?${query}`}">
-        ${problemOf(draft)}
-        ${textField({ name: 'email', label: messages.email, type: 'email', autocomplete: 'username', isRequired: true, draft })}
+        ${problemOf(draft)} ${showFields(SIGN_IN, visit, { draft })('email')}
         ${passwordField(visit.messages, { name: 'password', label: messages.password, autocomplete: 'current-password' })}
         <button class="main">${messages.submit}</button>
       </form>
@@ -189,14 +197,7 @@ function codePage(visit: Visit<'anybody'>, shown: PasswordShown, problem?: strin
         name="state"
         value="${sealState(visit.key, 'password shown', visit.db.now, shown)}"
       />
-      ${textField({
-        name: 'code',
-        label: visit.messages.account.totpCode,
-        hint: messages.codeHint,
-        autocomplete: 'one-time-code',
-        maxLength: 20,
-        isRequired: true,
-      })}
+      ${showFields(CODE, visit, { draft: undefined })('code', { hint: messages.codeHint })}
       <button class="main">${messages.submit}</button>
     </form>`,
   };

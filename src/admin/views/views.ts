@@ -1,11 +1,29 @@
+import { Type } from 'typebox';
 import { badRequest, notFound } from '../../http/errors.ts';
 import { isId } from '../../kernel/ids.ts';
+import { declareForm, optionsOf, readFields } from '../components/declared-form.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { deleteView, insertView } from './queries.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
+const MAX_NAME_LENGTH = 60;
 const MAX_QUERY_LENGTH = 2_000;
+
+const VIEW = declareForm(
+  {
+    body: Type.Object({
+      list: Type.String(),
+      name: Type.String({ maxLength: MAX_NAME_LENGTH }),
+      query: Type.String({ maxLength: MAX_QUERY_LENGTH }),
+    }),
+  },
+  ({ list }) => ({
+    list: { kind: 'hidden', label: '' },
+    name: { label: list.viewName, isRequired: true },
+    query: { kind: 'hidden', label: '' },
+  }),
+);
 
 /** Views of lists: each user has their own. */
 export function views(pages: ShopPages): void {
@@ -14,17 +32,14 @@ export function views(pages: ShopPages): void {
     'member',
     async (visit, form) => {
       const { db, shopId, user, messages } = visit;
-      const view = {
-        list: form.field('list'),
-        name: form.field('name').slice(0, 60),
-        query: form.field('query'),
-      };
+      const typed = readFields(VIEW, form, visit);
+      const view = { ...typed, name: typed.name.slice(0, MAX_NAME_LENGTH) };
       if (view.name === '') throw badRequest(messages.list.viewName);
       if (!/^\/[a-z/-]{1,60}$/.test(view.list)) throw badRequest(messages.error.other);
       await db.transaction((tx) => insertView(tx, shopId, user.userId, view));
       return new Redirect(addressOf(visit, view), messages.list.viewSaved({ name: view.name }));
     },
-    { limits: { texts: { query: MAX_QUERY_LENGTH } } },
+    optionsOf(VIEW),
   );
 
   pages.post('/views/:viewId/delete', 'member', async (visit, form) => {

@@ -394,9 +394,9 @@ describe('search with facets', () => {
       for (const { matches, filter } of values) {
         const found = await search({ attributeFilters: [filter] });
         expect(found.results).toBe(matches === -1 ? all.results : matches);
-        const value = (facetNamed(found, attributeName) as unknown as { values: object[] }).values.find(
-          (one) => 'selectedValue' in one || 'selectedRange' in one,
-        );
+        const value = (
+          facetNamed(found, attributeName) as { attributeName: string; values: object[] }
+        ).values.find((one) => 'selectedValue' in one || 'selectedRange' in one);
         expect(value).toMatchObject(
           matches === -1
             ? { selectedRange: filter.attributeRange }
@@ -535,7 +535,8 @@ describe('search with facets', () => {
         token: many,
         body: { attributeFilters },
       });
-      return (facetNamed(body, 'Manufacturer') as unknown as { values: { name: string }[] }).values;
+      return (facetNamed(body, 'Manufacturer') as { attributeName: string; values: { name: string }[] })
+        .values;
     };
     const all = await values([]);
     expect([all.length, all[0]!.name, all.at(-1)!.name]).toEqual([100, 'Maker 001', 'Maker 100']);

@@ -136,20 +136,23 @@ function diskFinding({ disk, dataFolder }: InstallationFacts): Finding {
   };
 }
 
-function databaseFindings({ database, processes, connectionsPerProcess }: InstallationFacts): Finding[] {
-  if (database === 'not made yet') {
-    return [{ subject: 'Database', severity: 'ok', found: 'the first start makes it: npx kontor serve' }];
-  }
-  if ('problem' in database) {
-    return [
-      {
+type Missing = 'not made yet' | { problem: string };
+
+export const isMissing = (database: object | 'not made yet'): database is Missing =>
+  database === 'not made yet' || 'problem' in database;
+
+export const missingFinding = (database: Missing): Finding =>
+  database === 'not made yet'
+    ? { subject: 'Database', severity: 'ok', found: 'the first start makes it: npx kontor serve' }
+    : {
         subject: 'Database',
         severity: 'problem',
         found: database.problem,
         advice: 'Check DATABASE_URL, or see postgres.log in the data folder.',
-      },
-    ];
-  }
+      };
+
+function databaseFindings({ database, processes, connectionsPerProcess }: InstallationFacts): Finding[] {
+  if (isMissing(database)) return [missingFinding(database)];
   return [
     versionFinding(database),
     ...durabilityFindings(database),

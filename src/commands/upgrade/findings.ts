@@ -1,4 +1,11 @@
-import { backupFinding, programFinding, type BackupCount, type Finding } from '../doctor/findings.ts';
+import {
+  backupFinding,
+  isMissing,
+  missingFinding,
+  programFinding,
+  type BackupCount,
+  type Finding,
+} from '../doctor/findings.ts';
 import { compareVersions } from './changelog.ts';
 
 /** What an upgrade to this version would meet. */
@@ -75,19 +82,7 @@ function lastVersionFinding({ version, lastVersion }: UpgradeFacts): Finding {
 }
 
 function databaseFindings(database: UpgradeFacts['database']): Finding[] {
-  if (database === 'not made yet') {
-    return [{ subject: 'Database', severity: 'ok', found: 'the first start makes it: npx kontor serve' }];
-  }
-  if ('problem' in database) {
-    return [
-      {
-        subject: 'Database',
-        severity: 'problem',
-        found: database.problem,
-        advice: 'Check DATABASE_URL, or see postgres.log in the data folder.',
-      },
-    ];
-  }
+  if (isMissing(database)) return [missingFinding(database)];
   return [schemaFinding(database), wayBackFinding(database), backupFinding(database)];
 }
 

@@ -1,7 +1,7 @@
 import type { Queries, ShopDatabase } from '../../db/database.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messagesIn } from '../../kernel/messages.ts';
-import { brand, FONT } from '../../platform/email/letter.ts';
+import { footerParagraph, letterFrame } from '../../platform/email/letter.ts';
 import type { EmailSender } from '../../shops/email/shop.ts';
 import { findLegalTexts } from '../../shops/legal/queries.ts';
 import type { CacheKind } from '../../db/cache.ts';
@@ -147,68 +147,33 @@ export function letterHtml(
 ): Markup {
   const language = locale.slice(0, 2);
   const { address, legal, reason, unsubscribe } = footer;
-  return html`<!doctype html>
-    <html lang="${language}">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="supported-color-schemes" content="light dark" />
-        <title>${subject}</title>
-      </head>
-      <body style="margin: 0; padding: 0; background: ${design.background}">
-        ${
-          preheader !== null &&
-          html`<div
-            style="display: none; max-height: 0; overflow: hidden; font-size: 1px; line-height: 1px; color: ${design.background}"
-          >
-            ${preheader}
-          </div>`
-        }
-        <table
-          role="presentation"
-          width="100%"
-          cellpadding="0"
-          cellspacing="0"
-          style="background: ${design.background}"
-        >
-          <tr>
-            <td align="center" style="padding: 16px 8px">
-              <table
-                role="presentation"
-                width="100%"
-                cellpadding="0"
-                cellspacing="0"
-                style="max-width: 600px; background: #ffffff; border-radius: 8px; font: 16px/1.5 ${FONT}; color: #1c2430; overflow-wrap: anywhere"
-              >
-                <tr>
-                  <td
-                    style="padding: 20px 24px; border-bottom: 2px solid ${design.accent}; font-size: 18px; font-weight: bold"
-                  >
-                    ${brand(shopName(locale), design)}
-                  </td>
-                </tr>
-                <tr>
-                  <td style="padding: 8px 24px 24px">${content.html}</td>
-                </tr>
-              </table>
-              <p
-                style="max-width: 552px; margin: 16px 16px 0; font: 13px/1.5 ${FONT}; color: ${design.muted}; overflow-wrap: anywhere"
-              >
-                ${reason}<br />
-                <a href="${unsubscribeUrl}" style="color: ${design.muted}">${unsubscribe}</a>
-              </p>
-              <p
-                style="max-width: 552px; margin: 12px 16px 16px; font: 13px/1.5 ${FONT}; color: ${design.muted}; overflow-wrap: anywhere"
-              >
-                ${address.map((line, index) => html`${index > 0 && html`<br />`}${line}`)}
-                ${legal && html`<br /><a href="${legal.href}" style="color: ${design.muted}">${legal.label}</a>`}
-              </p>
-            </td>
-          </tr>
-        </table>
-      </body>
-    </html> `;
+  return letterFrame({
+    language,
+    head: html`<meta name="color-scheme" content="light dark" />
+      <meta name="supported-color-schemes" content="light dark" />
+      <title>${subject}</title>`,
+    preheader:
+      preheader !== null &&
+      html`<div
+        style="display: none; max-height: 0; overflow: hidden; font-size: 1px; line-height: 1px; color: ${design.background}"
+      >
+        ${preheader}
+      </div>`,
+    shopName: shopName(locale),
+    design,
+    content: content.html,
+    footer: html`${footerParagraph(
+      html`${reason}<br />
+        <a href="${unsubscribeUrl}" style="color: ${design.muted}">${unsubscribe}</a>`,
+      design,
+    )}
+    ${footerParagraph(
+      html`${address.map((line, index) => html`${index > 0 && html`<br />`}${line}`)}
+      ${legal && html`<br /><a href="${legal.href}" style="color: ${design.muted}">${legal.label}</a>`}`,
+      design,
+      '12px 16px 16px',
+    )}`,
+  });
 }
 
 /** The same as text. */

@@ -1,5 +1,12 @@
 import { FileProblem } from '../../catalogue/products/file-problem.ts';
-import { MAX_NUMBER, MAX_PICTURES, uniqueNumbers } from '../products.ts';
+import {
+  MAX_NUMBER,
+  MAX_OFFERED,
+  MAX_PICTURES,
+  MAX_VALUES,
+  MAX_VARIANTS,
+  uniqueNumbers,
+} from '../products.ts';
 import type {
   AttributeRecord,
   OfferRecord,
@@ -13,11 +20,6 @@ import type { SourceFile } from '../source-files.ts';
 import type { TableRow } from '../table.ts';
 import { decimalIn } from '../values.ts';
 import { idsIn, rowsIn, type Property, type ShopwareIndex } from './names.ts';
-
-/** All variants of an export are in memory, because they may come long after their products. */
-const MAX_VARIANTS = 500_000;
-const MAX_OFFERED = 5_000;
-const MAX_VALUES = 50;
 
 interface Variant {
   place: Place;

@@ -1,5 +1,12 @@
 import { FileProblem } from '../../catalogue/products/file-problem.ts';
-import { MAX_NUMBER, MAX_PICTURES, uniqueNumbers } from '../products.ts';
+import {
+  MAX_NUMBER,
+  MAX_OFFERED,
+  MAX_PICTURES,
+  MAX_VALUES,
+  MAX_VARIANTS,
+  uniqueNumbers,
+} from '../products.ts';
 import type { OfferRecord, PictureRecord, Place, ProductRecord, Read, VariantRecord } from '../records.ts';
 import type { SourceFile } from '../source-files.ts';
 import { tableRows, type TableRow } from '../table.ts';
@@ -14,12 +21,6 @@ import {
   listOf,
   plainText,
 } from './cells.ts';
-
-/** Variants of an export: all of them are in memory, because they may come long after their products. */
-const MAX_VARIANTS = 500_000;
-/** Variants of one product, with those of an attribute that may have any value. */
-const MAX_OFFERED = 5_000;
-const MAX_VALUES = 50;
 
 /** A variation of the export, before it is known which product it belongs to. */
 interface Variation {

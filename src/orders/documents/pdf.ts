@@ -479,7 +479,7 @@ function attach({ doc }: Sheet, document: DocumentFacts): void {
     creationDate: createdAt,
     modifiedDate: createdAt,
   } as Parameters<typeof doc.file>[1]);
-  (doc as unknown as { appendXML(xml: string): void }).appendXML(FACTUR_X);
+  (doc as { appendXML(xml: string): void }).appendXML(FACTUR_X);
 }
 
 const FACTUR_X = `

@@ -81,9 +81,9 @@ export async function newSheet({ title, createdAt, id, language, watermark }: Sh
   doc.registerFont('bold', files.bold);
   const chunks: Buffer[] = [];
   doc.on('data', (chunk: Buffer) => chunks.push(chunk));
+  // These members are private to pdfkit, which declares some of them otherwise; package.json names one version of it.
   const inside = doc as unknown as DocumentInside;
   doc.font('regular');
-  // package.json names one version of pdfkit, because these members are private to it.
   if (!inside._font.font._tables || !inside._fontFamilies)
     throw new Error('This version of pdfkit is unknown');
 

@@ -1,4 +1,4 @@
-import { html, type Markup } from '../../http/html.ts';
+import { html, type Markup, type Part } from '../../http/html.ts';
 
 /** The content of an email, before it becomes text and HTML. */
 export interface Letter {
@@ -84,27 +84,36 @@ function plainRow({ text, amount }: Row, labelled: Labelled): string {
   return amount === undefined ? oneLine(text) : labelled({ label: oneLine(text), text: oneLine(amount) });
 }
 
-export const FONT = "-apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
+const FONT = "-apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
+
+interface Frame {
+  language: string;
+  /** The title, and more of the head. */
+  head: Markup;
+  /** What email programs show beside the subject. */
+  preheader?: Markup | false;
+  shopName: string;
+  design: Design;
+  content: Markup;
+  /** Paragraphs below the sheet. */
+  footer: Markup;
+}
 
 /**
  * All styles are inline, because many email programs drop a stylesheet; tables set the widths, because some programs
  * support nothing else. Nothing is loaded from a server, because that would reveal to the sender when the email is
  * read: the logo comes with the email.
  */
-export function htmlLetter(
-  { subject, body, link, moreLinks, sections, footer }: Letter,
-  name: string,
-  language: string,
-  design: Design,
-): Markup {
+export function letterFrame({ language, head, preheader, shopName, design, content, footer }: Frame): Markup {
   return html`<!doctype html>
     <html lang="${language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${subject}</title>
+        ${head}
       </head>
       <body style="margin: 0; padding: 0; background: ${design.background}">
+        ${preheader}
         <table
           role="presentation"
           width="100%"
@@ -125,38 +134,14 @@ export function htmlLetter(
                   <td
                     style="padding: 20px 24px; border-bottom: 2px solid ${design.accent}; font-size: 18px; font-weight: bold"
                   >
-                    ${brand(name, design)}
+                    ${brand(shopName, design)}
                   </td>
                 </tr>
                 <tr>
-                  <td style="padding: 8px 24px 24px">
-                    ${body.map((block) => (typeof block === 'string' ? htmlParagraph(block) : htmlTable(block)))}
-                    <p style="margin: 24px 0 0">
-                      <a
-                        href="${link.href}"
-                        style="display: inline-block; padding: 12px 20px; border-radius: 6px; background: ${design.accent}; color: ${design.onAccent}; font-weight: bold; text-decoration: none"
-                        >${link.label}</a
-                      >
-                    </p>
-                    ${moreLinks.map(
-                      ({ label, href }) =>
-                        html`<p style="margin: 12px 0 0">
-                          <a href="${href}" style="color: ${design.link}">${label}</a>
-                        </p>`,
-                    )}
-                    ${sections.map(
-                      ({ title, rows }) =>
-                        html`<h2 style="margin: 28px 0 0; font-size: 16px; line-height: 1.4">${title}</h2>
-                          ${htmlTable(rows, '8px')}`,
-                    )}
-                  </td>
+                  <td style="padding: 8px 24px 24px">${content}</td>
                 </tr>
               </table>
-              <p
-                style="max-width: 552px; margin: 16px 16px 0; font: 13px/1.5 ${FONT}; color: ${design.muted}; overflow-wrap: anywhere"
-              >
-                ${footer}
-              </p>
+              ${footer}
             </td>
           </tr>
         </table>
@@ -164,7 +149,51 @@ export function htmlLetter(
     </html> `;
 }
 
-export function brand(name: string, { logo, showName }: Design): Markup {
+/** A paragraph below the sheet. */
+export const footerParagraph = (content: Part, { muted }: Design, margin = '16px 16px 0'): Markup =>
+  html`<p
+    style="max-width: 552px; margin: ${margin}; font: 13px/1.5 ${FONT}; color: ${muted}; overflow-wrap: anywhere"
+  >
+    ${content}
+  </p>`;
+
+export function htmlLetter(
+  { subject, body, link, moreLinks, sections, footer }: Letter,
+  shopName: string,
+  language: string,
+  design: Design,
+): Markup {
+  return letterFrame({
+    language,
+    head: html`<title>${subject}</title>`,
+    shopName,
+    design,
+    content: html`
+      ${body.map((block) => (typeof block === 'string' ? htmlParagraph(block) : htmlTable(block)))}
+      <p style="margin: 24px 0 0">
+        <a
+          href="${link.href}"
+          style="display: inline-block; padding: 12px 20px; border-radius: 6px; background: ${design.accent}; color: ${design.onAccent}; font-weight: bold; text-decoration: none"
+          >${link.label}</a
+        >
+      </p>
+      ${moreLinks.map(
+        ({ label, href }) =>
+          html`<p style="margin: 12px 0 0">
+            <a href="${href}" style="color: ${design.link}">${label}</a>
+          </p>`,
+      )}
+      ${sections.map(
+        ({ title, rows }) =>
+          html`<h2 style="margin: 28px 0 0; font-size: 16px; line-height: 1.4">${title}</h2>
+            ${htmlTable(rows, '8px')}`,
+      )}
+    `,
+    footer: footerParagraph(footer, design),
+  });
+}
+
+function brand(name: string, { logo, showName }: Design): Markup {
   if (!logo) return html`${name}`;
   return html`<img
       src="${logo.src}"

@@ -170,9 +170,12 @@ function isOfType(value: unknown, type: string): boolean {
       return Number.isInteger(value);
     case 'null':
       return value === null;
+    case 'string':
+      return typeof value === 'string';
+    case 'boolean':
+      return typeof value === 'boolean';
     default:
-      // oxlint-disable-next-line valid-typeof -- string and boolean are left
-      return typeof value === type;
+      return false;
   }
 }
 
