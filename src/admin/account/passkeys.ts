@@ -15,6 +15,7 @@ import {
   type PasskeyRow,
   type PasskeySite,
 } from '../../people/accounts/passkeys.ts';
+import { brandOf } from '../../platform/brand.ts';
 import { buttonForm } from '../components/form.ts';
 import { dayText } from '../components/format.ts';
 import type { Pages } from '../pages.ts';
@@ -40,7 +41,7 @@ export const PASSKEY_LIMITS: FormLimits = {
   texts: { credential: MAX_CREDENTIAL_LENGTH, state: MAX_STATE_LENGTH, to: MAX_TARGET_LENGTH },
 };
 
-const siteOf = ({ origin }: AnyVisit): PasskeySite => ({ origin, name: 'Kontor' });
+const siteOf = ({ origin, config }: AnyVisit): PasskeySite => ({ origin, name: brandOf(config).name });
 
 /** With the session in which the page was shown; null: no user was signed in. */
 interface Challenge {

@@ -1,5 +1,6 @@
 import { badRequest } from '../../http/errors.ts';
 import { html, safe, type Markup } from '../../http/html.ts';
+import { brandOf } from '../../platform/brand.ts';
 import { buttonForm, problemOf, textField } from '../components/form.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, Pages } from '../pages.ts';
@@ -100,7 +101,11 @@ async function setUpPage(visit: Visit<'signed in'>, draft?: Draft): Promise<Admi
   const typed = draft && openState<NewAuthenticator>(key, 'new authenticator', db.now, draft.field('state'));
   const secret = typed?.state.userId === user.userId ? typed.state.secret : newTotpSecret();
   const state = sealState(key, 'new authenticator', db.now, { userId: user.userId, secret });
-  const address = totpAddress(secret, user.email, new URL(visit.origin).host);
+  const address = totpAddress(
+    secret,
+    user.email,
+    `${brandOf(visit.config).name} ${new URL(visit.origin).host}`,
+  );
   const { renderSVG } = await import('uqr');
   return {
     title: messages.totp,

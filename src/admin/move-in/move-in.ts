@@ -23,6 +23,7 @@ import {
 } from '../../imports/moves/queries.ts';
 import { MOVE_TOKENS } from '../../imports/moves/runner.ts';
 import { isId } from '../../kernel/ids.ts';
+import { brandOf } from '../../platform/brand.ts';
 import { seal } from '../../platform/sealing.ts';
 import { problemOf, textField } from '../components/form.ts';
 import { chip, type ChipKind } from '../components/format.ts';
@@ -109,6 +110,11 @@ const STATE_KINDS: Readonly<Record<MoveState, ChipKind>> = {
   failed: 'bad',
 };
 
+function systemName({ messages, config }: ShopVisit, system: MoveSystem): string {
+  const { systems } = messages.moveIn;
+  return system === 'epages' ? systems.epages({ product: brandOf(config).name }) : systems[system];
+}
+
 async function showStart(visit: ShopVisit): Promise<AdminPage> {
   const words = visit.messages.moveIn;
   const moves = await findMoves(visit.db, visit.shopId);
@@ -123,7 +129,7 @@ async function showStart(visit: ShopVisit): Promise<AdminPage> {
           ${systems.map(
             (system) =>
               html`<a class="card" href="${adminPath(visit, `${PATH}/${system}`)}"
-                ><strong>${words.systems[system]}</strong>
+                ><strong>${systemName(visit, system)}</strong>
                 <span class="quiet">${words.about[system]}</span></a
               >`,
           )}
@@ -143,7 +149,7 @@ async function showStart(visit: ShopVisit): Promise<AdminPage> {
 
 function moveItem(visit: ShopVisit, { moveId, system, author, state }: ShopMove): Markup {
   const words = visit.messages.moveIn;
-  const name = words.systems[system];
+  const name = systemName(visit, system);
   return html`<li>
     <span
       ><a href="${adminPath(visit, `${PATH}/${moveId}`)}">${name}</a><br />
@@ -164,7 +170,7 @@ function moveItem(visit: ShopVisit, { moveId, system, author, state }: ShopMove)
 function showUpload(visit: ShopVisit, system: ExportSystem, draft: Draft | undefined): AdminPage {
   const words = visit.messages.moveIn;
   return {
-    title: words.fromSystem({ system: words.systems[system] }),
+    title: words.fromSystem({ system: systemName(visit, system) }),
     menu: 'settings',
     breadcrumbs: startStep(visit),
     main: html`${problemOf(draft)}
@@ -244,7 +250,7 @@ const plainName = (name: string) =>
 async function showApi(visit: ShopVisit, _request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const words = visit.messages.moveIn;
   return {
-    title: words.fromSystem({ system: words.systems.epages }),
+    title: words.fromSystem({ system: systemName(visit, 'epages') }),
     menu: 'settings',
     breadcrumbs: startStep(visit),
     main: html`<form class="card" method="post">
@@ -299,7 +305,7 @@ async function showMove(visit: ShopVisit, request: PageRequest, draft?: Draft): 
     draft !== undefined ||
     (['checked', 'failed'].includes(move.state) && request.query('change') === 'yes');
   return {
-    title: words.fromSystem({ system: words.systems[move.system] }),
+    title: words.fromSystem({ system: systemName(visit, move.system) }),
     menu: 'settings',
     breadcrumbs: startStep(visit),
     main: isOpen ? await optionsForm(visit, move, draft) : await moveView(visit, move),

@@ -1,5 +1,6 @@
 import { forbidden } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
+import { brandOf } from '../../platform/brand.ts';
 import { PASSKEY_SCRIPT } from '../../storefront/layout/assets.ts';
 import { PASSKEY_LIMITS, passkeyRequestForm, takePasskey } from '../account/passkeys.ts';
 import { takeCode } from '../account/second-factor.ts';
@@ -14,7 +15,7 @@ import { passwordField, typedPassword } from '../users/password-field.ts';
 import { deleteAdminSession, findShopsOf, findUser, findUserByEmail } from '../users/queries.ts';
 import { DEMO_OWNER, DEMO_SHOP, putDemoOwner } from '../users/demo-owner.ts';
 import type { Visit } from '../visit.ts';
-import { enter, targetOf } from './enter.ts';
+import { enter, onlyHere, targetOf, type HostPanel } from './enter.ts';
 import { afterSameTime, requireTriesLeft } from './tries.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
@@ -22,6 +23,8 @@ import { Redirect } from '../../http/page-kit.ts';
 interface PasswordShown {
   userId: string;
   target: string;
+  /** The host has vouched for the person, in the place of the password. */
+  host?: HostPanel;
 }
 
 export function adminSignInPages(pages: Pages): void {
@@ -61,7 +64,9 @@ export function adminSignInPages(pages: Pages): void {
       const { userAgent } = form;
       const isRight = await db.transaction(async (tx) => {
         const isTaken = await takeCode(tx, key, user.userId, form.field('code'));
-        if (isTaken) await enter(tx, visit, user, { userAgent, by: 'password and code' });
+        const { host } = shown;
+        const by = host ? 'host and code' : 'password and code';
+        if (isTaken) await enter(tx, visit, user, { userAgent, by, host });
         else await recordInAllShops(tx, user, '/admin/sign-in', { refused: 'wrong code' });
         return isTaken;
       });
@@ -95,8 +100,9 @@ export function adminSignInPages(pages: Pages): void {
     'anybody',
     async (visit, form) => {
       const { messages, demo } = visit;
-      if (!demo.isOpen) throw forbidden(messages.signIn.onlyHere);
-      if (!demo.isOwnForm) throw forbidden(messages.signIn.demoLinkNeeded);
+      if (!demo.isOpen) throw forbidden(onlyHere(visit));
+      if (!demo.isOwnForm)
+        throw forbidden(messages.signIn.demoLinkNeeded({ product: brandOf(visit.config).name }));
       const target = targetOf(form.field('to'));
       const { userAgent } = form;
       await visit.db.transaction(async (tx) => {
@@ -177,7 +183,7 @@ async function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft
   };
 }
 
-function codePage(visit: Visit<'anybody'>, shown: PasswordShown, problem?: string): AdminPage {
+export function codePage(visit: Visit<'anybody'>, shown: PasswordShown, problem?: string): AdminPage {
   const messages = visit.messages.signIn;
   return {
     title: messages.codeTitle,

@@ -1,4 +1,4 @@
-import { badRequest, notFound } from '../../http/errors.ts';
+import { badRequest, forbidden, notFound } from '../../http/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -14,6 +14,7 @@ export function views(pages: ShopPages): void {
     'member',
     async (visit, form) => {
       const { db, shopId, user, messages } = visit;
+      if (user.support) throw forbidden(messages.support.notAllowed);
       const view = {
         list: form.field('list'),
         name: form.field('name').slice(0, 60),
