@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   givenBrowser,
@@ -14,7 +16,8 @@ import type { AdminRoute } from '../admin/routes.ts';
 import { stepAt, totpCode } from '../admin/account/totp-code.ts';
 import { SUPPORT_ROLES, supportPermissionsOf } from '../admin/users/permissions.ts';
 import { findOrCreateUser, insertPendingRole, putRole, updateHost } from '../admin/users/queries.ts';
-import { sql } from '../db/sql.ts';
+import { copyShop } from '../commands/backup/copy.ts';
+import { catalogueSql, sql } from '../db/sql.ts';
 import { dateTimeText } from '../http/dates.ts';
 import { HOST_SCOPES } from '../http/scopes.ts';
 import { secretHash } from '../kernel/ids.ts';
@@ -64,7 +67,7 @@ beforeEach(async () => {
     'admin_user',
     'shop_user',
   ]) {
-    await service.db.run(sql([`delete from ${table}`] as never));
+    await service.db.run(catalogueSql([`delete from ${table}`], []));
   }
   await service.db.run(sql`update shop set deletion_at = null, suspended_at = null`);
   owner = await givenMerchant(service, 'owner');
@@ -623,6 +626,37 @@ describe('a link', () => {
       expect(codeOf(answer)).toEqual([403, 'SCOPE_MISSING']);
     }
   });
+});
+
+test('the calls of the guide work', async () => {
+  const guide = readFileSync(path.join(import.meta.dirname, '../../docs/operations/hosting.md'), 'utf8');
+  const calls = [...guide.matchAll(/host\/shops\/TeaHouse\/([a-z-]+-links) [^]*?-d '([^']*)'/g)];
+  expect(calls.map(([, name]) => name)).toEqual(['support-links', 'sign-in-links']);
+  await grant();
+  for (const [, name, text] of calls) {
+    const body = JSON.parse(text!.replace('owner@tea-house.example', owner.email)) as object;
+    expect((await host(`DemoShop/${name}`, { body })).status).toBe(201);
+  }
+});
+
+test('neither a sandbox nor a copy with its people carries a grant, a session or a link', async () => {
+  const browser = await givenSupport('manager');
+  await supportLink();
+  for (const [to, isSandbox] of [
+    ['Box', true],
+    ['Twin', false],
+  ] as const) {
+    const options = { from: 'DemoShop', to, isSandbox, withCustomers: true };
+    await copyShop(service.db, service.config, options);
+    const rows = await service.db.one(sql`
+      select (select count(*) from support_grant where shop_id = ${to}) as grants,
+        (select count(*) from support_visit where shop_id = ${to}) as visits,
+        (select count(*) from host_link where shop_id = ${to}) as links`);
+    expect(rows).toEqual({ grants: 0, visits: 0, links: 0 });
+    expect((await browser.get(`/admin/shops/${to}`)).status).toBe(404);
+    expect(codeOf(await supportLink(to))).toEqual([403, 'SUPPORT_NOT_GRANTED']);
+    await service.db.run(sql`delete from shop where shop_id = ${to}`);
+  }
 });
 
 test('who was in is forgotten after 90 days', async () => {

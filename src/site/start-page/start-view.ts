@@ -52,6 +52,12 @@ export const demoEndedNotice = html`<section class="card" aria-labelledby="page.
   ${line('npx kontor demo open')}
 </section>`;
 
+const serverText = ({ name }: Brand): string =>
+  `
+This server runs ${name}, which keeps the data of shops and serves it over HTTP to storefronts, apps
+and scripts.
+`;
+
 /** The page for everyone but the operator: it shows nothing of the shops here. */
 export const publicPage = (brand: Brand, notice?: Markup): StartPage => ({
   brand,
@@ -59,10 +65,7 @@ export const publicPage = (brand: Brand, notice?: Markup): StartPage => ({
   header: publicHeader(brand),
   main: html`<div class="hero">
       <h1>A shop back end</h1>
-      <p>
-        This server runs ${brand.name}, which keeps the data of shops and serves it over HTTP to storefronts,
-        apps and scripts.
-      </p>
+      <p>${serverText(brand)}</p>
       <div class="row"><a class="button main" href="/docs">Open the documentation</a></div>
     </div>
     ${notice}`,
@@ -85,6 +88,12 @@ function footerOf({ links }: Brand): Pick<StartPage, 'footer'> {
   };
 }
 
+const aboutText = ({ name }: Brand): string =>
+  `
+${name} is a shop back end: it keeps the data of any number of shops in PostgreSQL and serves it over
+HTTP to storefronts, apps and scripts.
+`;
+
 /**
  * The start page of a private installation. `shops` are the first of all `count`; `origin` is the address of this
  * server.
@@ -104,10 +113,7 @@ export function startPage(
     main: html`
       <div class="hero">
         <h1>Your shops, behind one API</h1>
-        <p>
-          ${brand.name} is a shop back end: it keeps the data of any number of shops in PostgreSQL and serves
-          it over HTTP to storefronts, apps and scripts.
-        </p>
+        <p>${aboutText(brand)}</p>
         <div class="row">
           <a class="button main" href="/admin">Open the admin</a>
           <a class="button" href="/docs">Documentation</a>
