@@ -151,7 +151,11 @@ function openGrant(visit: ShopVisit, { role, grantedBy, endsAt }: SupportGrant):
   return html`<p>
       ${messages.openUntil({ until: momentText(endsAt, visit.language), role: roles[role] ?? role, by: grantedBy })}
     </p>
-    ${buttonForm({ action: adminPath(visit, '/support/end'), text: messages.end, kind: 'danger' })}`;
+    <p class="quiet">${messages.changeHint}</p>
+    <div class="actions">
+      ${buttonForm({ action: adminPath(visit, '/support/end'), text: messages.end, kind: 'danger' })}
+      <a class="button" href="${adminPath(visit, '/support/grant')}">${messages.change}</a>
+    </div>`;
 }
 
 const closedGrant = (visit: ShopVisit): Markup =>
