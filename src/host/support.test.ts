@@ -121,7 +121,7 @@ const emails = async () =>
     .map(({ to, facts }) => [to, facts]);
 
 const entries = (shopId = 'DemoShop') =>
-  service.db.many(sql`
+  service.db.many<{ name: string; method: string; route: string; object: object }>(sql`
     select app_name as name, method, route, object from audit_entry where shop_id = ${shopId} order by entry_id`);
 
 describe('support access', () => {
@@ -251,13 +251,13 @@ describe('support access', () => {
   });
 
   test.each([
-    ['hour', '', HOUR],
-    ['day', '', DAY],
-    ['week', '', 7 * DAY],
+    ['hour', undefined, HOUR],
+    ['day', undefined, DAY],
+    ['week', undefined, 7 * DAY],
     ['date', 30 * DAY, 30 * DAY],
     ['date', MINUTE, MINUTE],
   ])('lasts for %s %s', async (duration, ahead, lasts) => {
-    const until = ahead === '' ? '' : new Date(now.getTime() + ahead).toISOString().slice(0, 16);
+    const until = ahead === undefined ? '' : new Date(now.getTime() + ahead).toISOString().slice(0, 16);
     expect((await grant({ duration, until })).status).toBe(303);
     const row = await service.db.one<{ endsAt: Date }>(sql`select ends_at as "endsAt" from support_grant`);
     expect(row!.endsAt.getTime() - now.getTime()).toBe(lasts);
@@ -368,7 +368,7 @@ describe('support access', () => {
       select upper(category_id::text) as id from category where shop_id = 'DemoShop' and parent_id is null`);
     await browser.post(`/admin/shops/DemoShop/categories/${root!.id}/add`, { name: 'Tides' });
     const last = (await entries()).at(-1)!;
-    expect([last['name'], String(last['route']).startsWith('/rs/shops/:shopId/categories')]).toEqual([
+    expect([last.name, last.route.startsWith('/rs/shops/:shopId/categories')]).toEqual([
       'Anna Weber (Kontor support)',
       true,
     ]);
@@ -433,7 +433,7 @@ describe('a link', () => {
     expect([entered.status, entered.location]).toEqual([303, '/admin/shops/DemoShop/orders?page=1']);
     expect(await isIn(browser)).toBe(true);
     expect((await browser.get('/admin/account')).text).toContain('by Kontor');
-    expect((await entries()).map((entry) => [entry['name'], entry['route'], entry['object']])).toEqual([
+    expect((await entries()).map((entry) => [entry.name, entry.route, entry.object])).toEqual([
       ['panel', '/host/shops/:shopId/sign-in-links', { userId: expect.any(String) }],
       [owner.email, '/admin/sign-in', { by: 'host', token: 'panel' }],
     ]);
