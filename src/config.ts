@@ -177,6 +177,12 @@ export const Environment = {
       description:
         'File with the plans of shops and their limits (docs/operations/hosting.md). Absent: none.',
     },
+    BRAND_FILE: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'File with the brand of a host: name, logo, colours, links, sender (docs/operations/hosting.md). Absent: Kontor.',
+    },
     LEGAL_NOTICE_DIR: {
       type: 'string',
       minLength: 1,

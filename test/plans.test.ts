@@ -125,6 +125,7 @@ beforeAll(async () => {
     '/orders/accounting/documents.zip',
     '/orders/accounting/datev.zip',
     '/orders/bank',
+    '/support',
     '/reports/taxes',
     '/reports?by=category',
     '/apps/audit',

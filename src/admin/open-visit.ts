@@ -15,11 +15,14 @@ import { withCachedSettings, type Settings } from '../shops/settings/settings.ts
 import { domainPolicy } from '../shops/shop/domain-policy.ts';
 import type { VatRegister } from '../shops/vat-numbers/register.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
+import { findSupportSession, isSupportToken, touchSupportVisit } from '../host/support.ts';
+import { brandOf } from '../platform/brand.ts';
 import { isLanguage, LANGUAGES, adminMessagesIn, type Language } from './messages.ts';
 import { withUser, type Device, type DeviceCookie } from '../people/accounts/device-cookie.ts';
 import type { NoticeCookie } from './notice-cookie.ts';
+import { supportName } from './support/support-name.ts';
 import { DEMO_OWNER } from './users/demo-owner.ts';
-import { permissionsOf, type Permission } from './users/permissions.ts';
+import { permissionsOf, supportPermissionsOf, type Permission, type Role } from './users/permissions.ts';
 import { findMembership, findSignedInUser, touchAdminSession, type SignedInUser } from './users/queries.ts';
 import type { ShopVisit, Visit } from './visit.ts';
 
@@ -69,11 +72,10 @@ export async function openVisit(request: FastifyRequest, deps: OpenDeps): Promis
   if (request.url.includes('%00')) throw notFound();
   const origin = originOf(request, config.PUBLIC_URL?.replace(/\/$/, ''));
   const { name } = adminCookie(origin);
-  const found = await findSignedInUser(db, request.cookies[name]);
+  const found = await userOf(request.cookies[name], deps);
   // The demo owner is rejected where other machines can call, even with an earlier session.
   const user = found?.email === DEMO_OWNER && !demoAccess.isOpen() ? undefined : found;
-  if (user && db.now.getTime() - user.seenAt.getTime() > TOUCH_AFTER)
-    await touchAdminSession(db, user.sessionId);
+  if (user && db.now.getTime() - user.seenAt.getTime() > TOUCH_AFTER) await touch(db, user);
   const language = languageOf(user, request.headers['accept-language']);
   const visit: Visit<'anybody'> = {
     db,
@@ -101,6 +103,32 @@ export async function openVisit(request: FastifyRequest, deps: OpenDeps): Promis
   return visit;
 }
 
+/** One statement, for a user of the admin as for a person of the host. */
+async function userOf(
+  token: string | undefined,
+  { db, config }: OpenDeps,
+): Promise<SignedInUser | undefined> {
+  if (token === undefined || !isSupportToken(token)) return findSignedInUser(db, token);
+  const support = await findSupportSession(db, token);
+  return (
+    support && {
+      userId: support.visitId,
+      sessionId: support.visitId,
+      email: supportName(support, brandOf(config)),
+      language: null,
+      isHost: false,
+      seenAt: support.seenAt,
+      // They have no password: what asks for one is not for them.
+      confirmedAt: new Date(0),
+      support,
+    }
+  );
+}
+
+function touch(db: Database, { support, sessionId }: SignedInUser) {
+  return support ? touchSupportVisit(db, support.shopId, support.visitId) : touchAdminSession(db, sessionId);
+}
+
 const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 
 /** A shop in which the user does not work looks like one that does not exist. */
@@ -113,13 +141,18 @@ export async function openShopVisit(
   const { shopId } = request.params as { shopId: string };
   if (!SHOP_ID.test(shopId)) throw notFound();
   const { user } = visit;
+  const { support } = user;
+  // A person of the host is in this one shop, and nowhere else.
+  if (support && support.shopId !== shopId) throw notFound();
   const { role, settings } = await withCachedSettings(deps.db, shopId, async (settings, verify) => {
-    const membership = await findMembership(deps.db, shopId, user.userId);
+    const membership = support
+      ? { role: support.role as Role, settingsVersion: support.settingsVersion }
+      : await findMembership(deps.db, shopId, user.userId);
     verify(membership?.settingsVersion);
     if (!membership) throw notFound();
     return { role: membership.role, settings };
   });
-  const permissions = permissionsOf(role);
+  const permissions = support ? supportPermissionsOf(role) : permissionsOf(role);
   const app = callerOf(user, permissions);
   const callIn = (joined: JoinedTransaction | undefined) =>
     deps.callAs({ shopId, app, origin: visit.origin, request, joined });
@@ -144,7 +177,11 @@ export async function openShopVisit(
   };
   request.adminVisit = shopVisit;
   if (permission !== 'member' && !permissions.has(permission)) {
-    throw forbidden(visit.messages.layout.missingPermission({ role: visit.messages.roles[role] }));
+    throw forbidden(
+      support
+        ? visit.messages.support.notAllowed
+        : visit.messages.layout.missingPermission({ role: visit.messages.roles[role] }),
+    );
   }
   return shopVisit;
 }

@@ -1,8 +1,9 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { FORM_TYPE } from '../http/body.ts';
-import { notFound } from '../http/errors.ts';
+import { forbidden, notFound } from '../http/errors.ts';
 import { refusalOf } from '../http/failures.ts';
+import type { SupportSession } from '../host/support.ts';
 import { FormLimitError } from '../http/form-fields.ts';
 import {
   formRequests,
@@ -79,7 +80,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
   const admitted = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    audience: Audience,
+    audience: Audience | 'shop',
     needsReauthentication: boolean | undefined,
   ): Promise<Visit<'anybody'> | undefined> => {
     await countRequest(request);
@@ -94,11 +95,19 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       return undefined;
     }
     if (audience === 'host' && !user.isHost) throw notFound();
-    if (needsReauthentication && !isConfirmed(user, request, deps.db.now)) {
+    if (user.support && audience !== 'shop') return turnedAway(reply, visit, user.support);
+    if (needsReauthentication && !user.support && !isConfirmed(user, request, deps.db.now)) {
       await reply.redirect(`/admin/confirm?${new URLSearchParams({ to: way }).toString()}`, 303);
       return undefined;
     }
     return visit;
+  };
+
+  /** People of the host have no account here: no password, no other shop, nothing of the installation. */
+  const turnedAway = async (reply: FastifyReply, visit: Visit<'anybody'>, { shopId }: SupportSession) => {
+    if (reply.request.method !== 'GET') throw forbidden(visit.messages.support.notAllowed);
+    await reply.redirect(`/admin/shops/${shopId}`, 303);
+    return undefined;
   };
 
   const respond = (
@@ -210,8 +219,14 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     permission: Permission | 'member',
     needsReauthentication?: boolean,
   ) => {
-    const visit = await admitted(request, reply, 'signed in', needsReauthentication);
-    return visit && openShopVisit(request, visit as Visit<'signed in'>, permission, deps);
+    const visit = await admitted(request, reply, 'shop', needsReauthentication);
+    if (!visit) return undefined;
+    const shopVisit = await openShopVisit(request, visit as Visit<'signed in'>, permission, deps);
+    // People of the host have no password that could be asked for: what needs one is not theirs to do.
+    if (shopVisit.user.support && needsReauthentication) {
+      throw forbidden(visit.messages.support.notAllowed);
+    }
+    return shopVisit;
   };
 
   const shopPages: ShopPages = {

@@ -1,6 +1,7 @@
 import cookie from '@fastify/cookie';
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { notFound } from '../http/errors.ts';
+import { brandOf } from '../platform/brand.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { sendPage as sendStartPage } from '../site/start-page/page.ts';
 import { startingPage } from '../site/start-page/start-view.ts';
@@ -58,8 +59,10 @@ import { stockTake } from './products/stock-take.ts';
 import { variationPages } from './products/variations.ts';
 import { confirm } from './sign-in/confirm.ts';
 import { forgotten } from './sign-in/forgotten.ts';
+import { hostLink } from './sign-in/host-link.ts';
 import { link } from './sign-in/link.ts';
 import { adminSignInPages } from './sign-in/sign-in.ts';
+import { supportPages } from './support/support.ts';
 import { users } from './users/users.ts';
 import { views } from './views/views.ts';
 import { assetRoutes } from '../http/assets.ts';
@@ -92,7 +95,10 @@ export async function adminRoutes(
     scope.decorateRequest('adminDevice');
     scope.addHook('onRequest', async (_request, reply) => {
       if (!deps.isMigrated()) {
-        return sendStartPage(reply.code(503).headers({ 'retry-after': '1', refresh: '1' }), startingPage);
+        return sendStartPage(
+          reply.code(503).headers({ 'retry-after': '1', refresh: '1' }),
+          startingPage(brandOf(deps.config)),
+        );
       }
     });
     scope.setErrorHandler<Error>(sendFailure);
@@ -105,6 +111,7 @@ export async function adminRoutes(
     });
     adminSignInPages(pages);
     link(pages);
+    hostLink(pages);
     forgotten(pages);
     confirm(pages);
     account(pages);
@@ -154,6 +161,7 @@ export async function adminRoutes(
     stockTake(shopPages);
     views(shopPages);
     users(shopPages);
+    supportPages(shopPages);
     pages.get('/*', 'signed in', () => {
       throw notFound();
     });

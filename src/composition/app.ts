@@ -40,6 +40,7 @@ import { customerTags } from '../people/customers/tags.ts';
 import { customerOperations } from '../people/customers/routes.ts';
 import type { Database } from '../db/database.ts';
 import { hostDomains } from '../host/domains.ts';
+import { hostLinks } from '../host/link-routes.ts';
 import { hostLog } from '../host/log.ts';
 import { hostMetrics } from '../host/metrics.ts';
 import { hostOwners } from '../host/owners.ts';
@@ -73,6 +74,7 @@ import { events } from '../platform/events/routes.ts';
 import { createEventWaiting } from '../platform/events/waiting.ts';
 import { newsletterOperations } from '../people/newsletters/routes.ts';
 import { registerOpenapi } from '../openapi/routes.ts';
+import { brandOf } from '../platform/brand.ts';
 import { planNamed, plansOf } from '../platform/plans/plans.ts';
 import { registerHealth } from '../platform/health.ts';
 import { requestLog } from '../platform/log.ts';
@@ -173,6 +175,7 @@ export async function buildApp({
 }: AppDeps): Promise<FastifyInstance> {
   // A wrong file ends the start.
   plansOf(config);
+  brandOf(config);
   const logRequest = requestLog(log);
   const hosts = createShopHosts({ db, config, log, isMigrated, port: () => portOf(app) });
   const demoAccess = createDemoAccess({ db, config, log, isMigrated });
@@ -415,6 +418,7 @@ export async function buildApp({
   hostShops(api, hostDeps);
   hostDomains(api, hostDeps);
   hostOwners(api, hostDeps);
+  hostLinks(api, hostDeps);
   hostLog(api);
   hostUsage(api);
   api.finish();

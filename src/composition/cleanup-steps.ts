@@ -13,6 +13,8 @@ import { cartDays } from '../carts/cart-days.ts';
 import { cartCleanup } from '../carts/queries.ts';
 import type { Config } from '../config.ts';
 import { shopDeletion } from '../host/delete-shops.ts';
+import { hostLinkCleanup } from '../host/links.ts';
+import { supportVisitCleanup } from '../host/support.ts';
 import { answerCleanup, hostAnswerCleanup } from '../http/idempotency.ts';
 import { windowCleanup } from '../http/rate-limit.ts';
 import { emailCountCleanup } from '../platform/email/daily-limit.ts';
@@ -53,6 +55,8 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     accountSessionCleanup,
     adminSessionCleanup,
     adminLinkCleanup,
+    hostLinkCleanup,
+    supportVisitCleanup,
     wishlistCleanup,
     emailCountCleanup,
     shopDays,

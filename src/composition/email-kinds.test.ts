@@ -571,6 +571,14 @@ describe("a shop's own words", () => {
       shopUrl: 'https://shop.example/shop/Harbour',
       email: context.to,
     },
+    supportEntered: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      name: 'Anna Weber',
+      email: 'anna@host.example',
+      reason: 'Ticket 4711: delivery costs to France',
+      until: '20 November 2026 at 10:00 UTC',
+    },
   };
 
   test.each(KIND_NAMES)('of %s can name no link that carries a secret', (name) => {

@@ -1,4 +1,5 @@
 import { invitationEmail } from '../admin/users/invitation-email.ts';
+import { supportEnteredEmail } from '../admin/support/entered-email.ts';
 import { passwordEmail } from '../admin/users/password-email.ts';
 import { availabilityEmail } from '../catalogue/products/availability-email.ts';
 import { cartReminder } from '../carts/reminder-email.ts';
@@ -53,4 +54,5 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   deactivationEmail,
   invitationEmail,
   passwordEmail,
+  supportEnteredEmail,
 ];

@@ -9,9 +9,19 @@ export interface Owner {
   signedInAt: Date | null;
 }
 
-/** The owners of shops. The admin has its people, and registers this. */
+export interface Person {
+  userId: string;
+  /** The invitation has not been accepted yet. */
+  isInvited: boolean;
+  /** Runs the installation. */
+  isHost: boolean;
+}
+
+/** The people of shops, as far as the host works with them. The admin has its people, and registers this. */
 export interface Staff {
   owners(db: Queries, shopId: string): Promise<Owner[]>;
+  /** Who works in the shop with this address, in any role; undefined: there is no such person. */
+  person(db: Queries, shopId: string, email: string): Promise<Person | undefined>;
   /** Sends the invitation as the page of the shop's people does, and returns the id. `by` is named in it. */
   inviteOwner(tx: Transaction, shopId: string, invitation: { email: string; by: string }): Promise<string>;
   /** Never the last one. */

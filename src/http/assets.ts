@@ -13,6 +13,8 @@ export interface Asset {
   path: string;
   type: string;
   content: Buffer;
+  /** The content security policy of a file that is not our own. */
+  policy?: string;
 }
 
 /** A file of our own. It is sent as it was written: compressed, comments and indentation cost next to nothing. */
@@ -31,9 +33,15 @@ export function toAsset(name: string, extension: keyof typeof TYPES, content: Bu
 }
 
 export function assetRoutes(app: FastifyInstance, assets: readonly Asset[]): void {
-  for (const { path, type, content } of assets) {
+  for (const { path, type, content, policy } of assets) {
     app.get(path, { schema: { hide: true } }, async (_request, reply) =>
-      reply.type(type).header('cache-control', 'public, max-age=31536000, immutable').send(content),
+      reply
+        .type(type)
+        .headers({
+          'cache-control': 'public, max-age=31536000, immutable',
+          ...(policy !== undefined && { 'content-security-policy': policy }),
+        })
+        .send(content),
     );
   }
 }

@@ -97,6 +97,26 @@ export const API_REFUSALS = {
     field: 'ownerId',
   },
   TOO_MANY_PEOPLE: { status: 409, message: 'At most {limit} people work in a shop' },
+  SUPPORT_NOT_GRANTED: {
+    status: 403,
+    message:
+      'The shop has no open support access: ask its owner to grant it in the admin, under Settings, Staff, Support access',
+  },
+  PERSON_NOT_IN_SHOP: {
+    status: 404,
+    message: 'No person with this address works in the shop',
+    field: 'email',
+  },
+  PERSON_RUNS_INSTALLATION: {
+    status: 403,
+    message: 'This person runs the installation, and signs in without the host',
+    field: 'email',
+  },
+  INVITATION_NOT_ACCEPTED: {
+    status: 409,
+    message: 'This person has not accepted the invitation yet, which is in an email',
+    field: 'email',
+  },
   PLAN_UNKNOWN: { status: 400, message: 'There is no plan {plan}, the plans are: {plans}', field: 'plan' },
   TOO_MANY_EVENT_READERS: { status: 429, message: 'Too many readers wait for events, try again in 5 s' },
   TOO_MANY_WEBHOOK_TESTS: { status: 429, message: 'Too many webhooks are being tested, try again in 10 s' },

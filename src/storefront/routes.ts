@@ -1,5 +1,6 @@
 import cookie from '@fastify/cookie';
 import type { FastifyError, FastifyInstance } from 'fastify';
+import { brandOf } from '../platform/brand.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { logFailure, refusalOf } from '../http/failures.ts';
 import { orderTokens } from '../orders/order-link.ts';
@@ -68,6 +69,7 @@ export interface StorefrontDeps extends Omit<
 /** Serves the pages of the shops below `/shop/ID`, where the addresses in responses of the API and in emails lead. */
 export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDeps): Promise<void> {
   const key = await installationKey(deps.config);
+  const brand = brandOf(deps.config);
   const sessions = createSessions(key);
   const devices = createDeviceCookie(key, 'shop');
   const tokens = orderTokens(key);
@@ -77,7 +79,10 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     scope.decorateRequest('visit');
     scope.addHook('onRequest', async (_request, reply) => {
       if (!deps.isMigrated()) {
-        return sendStartPage(reply.code(503).headers({ 'retry-after': '1', refresh: '1' }), startingPage);
+        return sendStartPage(
+          reply.code(503).headers({ 'retry-after': '1', refresh: '1' }),
+          startingPage(brand),
+        );
       }
     });
     scope.setErrorHandler<FastifyError>((error, request, reply) => {
@@ -85,7 +90,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
       const refusal = refusalOf(error, request);
       logFailure(error, refusal, request);
       if (!visit) {
-        const page = refusal.status === 429 ? busyPage : notFoundPage('such shop');
+        const page = refusal.status === 429 ? busyPage(brand) : notFoundPage(brand, 'such shop');
         return sendStartPage(reply.code(refusal.status).headers(refusal.headers), page);
       }
       const page =

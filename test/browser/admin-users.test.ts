@@ -3,7 +3,10 @@ import { beforeEach, expect, test } from 'vitest';
 import { stepAt, totpCode } from '../../src/admin/account/totp-code.ts';
 import { insertLink, LINK_LIFETIME, linkTokens } from '../../src/admin/users/links.ts';
 import { sql } from '../../src/db/sql.ts';
+import { insertHostLink } from '../../src/host/links.ts';
+import { findGrant, putGrant } from '../../src/host/support.ts';
 import { installationKey } from '../../src/platform/sealing.ts';
+import { givenMerchant } from '../admin.ts';
 import { seriousProblems } from '../accessibility.ts';
 import { addPasskeyDevice, browsing } from '../browser.ts';
 import { queuedEmails } from '../carts.ts';
@@ -200,4 +203,50 @@ test('everything but passkeys works without scripts', async () => {
   await page.getByLabel('Language of the admin').selectOption('de');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { name: 'Ihr Konto' }).waitFor();
+});
+
+test('a person of the host opens a link of support access, and leaves by the banner', async () => {
+  const { service } = admin;
+  const url = await service.db.transaction(async (tx) => {
+    const endsAt = new Date(tx.serviceNow.getTime() + 3_600_000);
+    await putGrant(tx, 'DemoShop', { role: 'accountant', grantedBy: OWNER, endsAt });
+    const { grantId } = (await findGrant(tx, 'DemoShop'))!;
+    const person = { name: 'Anna Weber', email: 'anna@host.example', reason: 'Ticket 4711' };
+    const from = { origin: '', madeBy: 'panel' };
+    return (await insertHostLink(tx, 'DemoShop', from, { grantId, person })).url;
+  });
+  const page = await admin.open({ screen: 'phone' });
+  await page.goto(url);
+  await page.getByText('by support access, as Anna Weber').waitFor();
+  // The secret is not in the history of the browser.
+  expect(new URL(page.url()).hash).toBe('');
+  expect(await seriousProblems(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('You are in by support access').waitFor();
+  expect(await seriousProblems(page)).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  await page.getByRole('main').getByRole('button', { name: 'End support access' }).click();
+  await page.getByText('You have left the shop.').waitFor();
+  await page.goto('/admin/shops/DemoShop/orders');
+  await page.getByLabel('Email').waitFor();
+});
+
+test('an owner opens support access on a phone, and ends it', async () => {
+  const page = await admin.open({ screen: 'phone' });
+  const [name, value] = (await givenMerchant(admin.service)).cookie.split('=') as [string, string];
+  await page.context().addCookies([{ name, value, url: admin.origin }]);
+  await page.goto('/admin/shops/DemoShop/users');
+  await page.getByRole('link', { name: 'Support access' }).click();
+  await page
+    .getByRole('link', { name: /access/ })
+    .last()
+    .click();
+  expect(await seriousProblems(page)).toEqual([]);
+  await page.getByLabel('For how long').selectOption('1 hour');
+  await page.getByRole('button', { name: 'Grant access' }).click();
+  await page.getByText('Support access is open until').waitFor();
+  expect(await seriousProblems(page)).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  await page.getByRole('button', { name: 'End access now' }).click();
+  await page.getByText('Support access has ended.').waitFor();
 });

@@ -81,6 +81,7 @@ function outlineProblems(markup: string): string[] {
 async function givenThings(): Promise<void> {
   await merchant.post('/views', { list: '/orders', name: 'Mine', query: '' });
   await merchant.post('/users', { email: 'new@people.example', role: 'catalogue' });
+  await merchant.post('/support/grant', { duration: 'day', role: 'accountant' });
   await merchant.post('/products/import/paste', { rows: 'SKU;Name\nX-1;A thing\n' });
   await merchant.post('/customers/segments', { name: 'Germans', 'filter.country': 'DE' });
   const newsletter = await service.db.one<{ id: string }>(sql`
@@ -122,6 +123,9 @@ async function givenThings(): Promise<void> {
 /** Forms that are one button, or that only a script, an app or an event of the day leads to. */
 const NOT_ON_A_PAGE = [
   '/admin/confirm',
+  '/admin/enter',
+  '/admin/enter/open',
+  '/admin/shops/:shopId/support/leave',
   '/admin/shops/:shopId/marketing/newsletters/:campaignId/unsubscribe',
   '/admin/shops/:shopId/customers/segments',
   '/admin/shops/:shopId/customers/tags',

@@ -3486,6 +3486,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/host/shops/{shopId}/support-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enter by support access
+         * @description A link of one use, for five minutes, with which this person of the host enters the admin of the shop. Only while its owner grants support access; the owners get an email when the link is opened, and the audit log of the shop names the person.
+         *
+         *     Scope: host_support. Rate limit: 6000 calls an hour per token. Idempotency: none, because the answer holds a secret that is not stored for a replay. It goes beyond the ePages API.
+         */
+        post: operations["createHostSupportLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/host/shops/{shopId}/sign-in-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign a person in
+         * @description A link of one use, for 60 seconds, which signs a person of the shop in to the admin: in the place of the password. A person with an authenticator app is still asked for its code.
+         *
+         *     Scope: host_sign_in. Rate limit: 6000 calls an hour per token. Idempotency: none, because the answer holds a secret that is not stored for a replay. It goes beyond the ePages API.
+         */
+        post: operations["createHostSignInLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/host/log": {
         parameters: {
             query?: never;
@@ -11598,6 +11642,73 @@ export interface components {
              */
             email: string;
         };
+        /** SupportPerson */
+        SupportPerson: {
+            /**
+             * @description Who enters, as the people of the shop read it.
+             * @example Anna Weber
+             */
+            name: string;
+            /**
+             * @description Where the people of the shop reach this person.
+             * @example anna@host.example
+             */
+            email: string;
+            /**
+             * @description Why, as the owners read it.
+             * @example Ticket 4711: delivery costs to France
+             */
+            reason: string;
+        };
+        /** SupportLink */
+        SupportLink: {
+            /**
+             * @description Opens the admin once. Send the browser of the person there, by a redirect or a link; the secret is after the #, where no server and no log sees it.
+             * @example https://shops.example/admin/enter#TeaHouse.0Uj7yVxkz1mRq8bnC3tLw5sDf9hGa2eP
+             */
+            url: string;
+            /**
+             * @description Until when it can be opened.
+             * @example 2026-11-15T08:30:00Z
+             */
+            expiresAt: string;
+            /**
+             * @description What the owner lets support do: the name of a role of the admin.
+             * @example accountant
+             */
+            role: string;
+            /**
+             * @description When the support access of the shop ends.
+             * @example 2026-11-15T08:30:00Z
+             */
+            grantedUntil: string;
+        };
+        /** PersonToSignIn */
+        PersonToSignIn: {
+            /**
+             * @description The email address of a person who works in the shop.
+             * @example owner@tea-house.example
+             */
+            email: string;
+            /**
+             * @description The page of the admin to open. Absent: the first page of the shop.
+             * @example /admin/shops/TeaHouse/orders
+             */
+            to?: string;
+        };
+        /** SignInLink */
+        SignInLink: {
+            /**
+             * @description Opens the admin once. Send the browser of the person there, by a redirect or a link; the secret is after the #, where no server and no log sees it.
+             * @example https://shops.example/admin/enter#TeaHouse.0Uj7yVxkz1mRq8bnC3tLw5sDf9hGa2eP
+             */
+            url: string;
+            /**
+             * @description Until when it can be opened.
+             * @example 2026-11-15T08:30:00Z
+             */
+            expiresAt: string;
+        };
         /** HostEvent */
         HostEvent: {
             /**
@@ -12178,6 +12289,10 @@ export type HostedDomainList = components['schemas']['HostedDomainList'];
 export type NewHostedDomain = components['schemas']['NewHostedDomain'];
 export type OwnerList = components['schemas']['OwnerList'];
 export type NewOwner = components['schemas']['NewOwner'];
+export type SupportPerson = components['schemas']['SupportPerson'];
+export type SupportLink = components['schemas']['SupportLink'];
+export type PersonToSignIn = components['schemas']['PersonToSignIn'];
+export type SignInLink = components['schemas']['SignInLink'];
 export type HostEvent = components['schemas']['HostEvent'];
 export type HostEventList = components['schemas']['HostEventList'];
 export type Turnover = components['schemas']['Turnover'];
@@ -37982,6 +38097,239 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /host/shops/DemoShop/owners/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    createHostSupportLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Anna Weber",
+                 *       "email": "anna@host.example",
+                 *       "reason": "Ticket 4711: delivery costs to France"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SupportPerson"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SupportLink"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /host/shops/DemoShop/support-links",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: POST /host/shops/DemoShop/support-links",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_support, Request: POST /host/shops/DemoShop/support-links",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /host/shops/NoSuchShop/support-links",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /host/shops/DemoShop/support-links",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    createHostSignInLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "owner@tea-house.example",
+                 *       "to": "/admin/shops/TeaHouse/orders"
+                 *     }
+                 */
+                "application/json": components["schemas"]["PersonToSignIn"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInLink"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /host/shops/DemoShop/sign-in-links",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: POST /host/shops/DemoShop/sign-in-links",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_sign_in, Request: POST /host/shops/DemoShop/sign-in-links",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /host/shops/NoSuchShop/sign-in-links",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /host/shops/DemoShop/sign-in-links",
                      *       "status": "Too Many Requests"
                      *     }
                      */

@@ -151,7 +151,7 @@ function sessionCard(visit: Visit<'signed in'>, sessions: readonly AdminSessionR
     <h2>${messages.sessions}</h2>
     <p class="quiet">${messages.sessionsHint}</p>
     <ul class="things">
-      ${sessions.map(({ sessionId, createdAt, seenAt, ...browser }) => {
+      ${sessions.map(({ sessionId, createdAt, seenAt, signedInBy, ...browser }) => {
         const name = browserText(visit.messages, browser);
         const isThis = sessionId === visit.user.sessionId;
         return html`<li>
@@ -159,7 +159,7 @@ function sessionCard(visit: Visit<'signed in'>, sessions: readonly AdminSessionR
             <strong>${name}</strong> ${isThis && html`<span class="chip good">${messages.thisBrowser}</span>`}
             <p class="quiet">
               ${messages.lastSeen} ${momentText(seenAt, visit.language)}, ${messages.signedInAt}
-              ${momentText(createdAt, visit.language)}
+              ${momentText(createdAt, visit.language)}${signedInBy !== null && html`, ${messages.signedInBy({ host: signedInBy })}`}
             </p>
           </div>
           ${!isThis && buttonForm({ action: `/admin/account/sessions/${sessionId}/end`, text: messages.endSession })}

@@ -15,6 +15,7 @@ import {
   type PasskeySite,
 } from '../../people/accounts/passkeys.ts';
 import { declareHidden, optionsOf, readFields } from '../components/declared-form.ts';
+import { brandOf } from '../../platform/brand.ts';
 import { buttonForm } from '../components/form.ts';
 import { dayText } from '../components/format.ts';
 import type { Pages } from '../pages.ts';
@@ -43,7 +44,7 @@ const PASSKEY = declareHidden({
 });
 export const PASSKEY_OPTIONS = optionsOf(PASSKEY);
 
-const siteOf = ({ origin }: AnyVisit): PasskeySite => ({ origin, name: 'Kontor' });
+const siteOf = ({ origin, config }: AnyVisit): PasskeySite => ({ origin, name: brandOf(config).name });
 
 /** With the session in which the page was shown; null: no user was signed in. */
 interface Challenge {

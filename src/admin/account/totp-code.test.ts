@@ -47,7 +47,7 @@ test('a secret has 160 bits, and the address of the QR code names it', () => {
   const secret = newTotpSecret();
   expect(secret).toMatch(/^[A-Z2-7]{32}$/);
   expect(newTotpSecret()).not.toBe(secret);
-  const address = new URL(totpAddress(secret, 'ada+1@shop.example', 'shop.example'));
+  const address = new URL(totpAddress(secret, 'ada+1@shop.example', 'Kontor shop.example'));
   expect(decodeURIComponent(address.pathname)).toBe('/Kontor shop.example:ada+1@shop.example');
   expect(address.searchParams.get('secret')).toBe(secret);
   expect(address.searchParams.get('issuer')).toBe('Kontor shop.example');

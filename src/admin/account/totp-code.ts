@@ -22,10 +22,10 @@ export function newTotpSecret(): string {
   return base32(randomBytes(20));
 }
 
-/** The content of the QR code. */
-export function totpAddress(secret: string, email: string, host: string): string {
-  const parameters = new URLSearchParams({ secret, issuer: `Kontor ${host}` }).toString();
-  return `otpauth://totp/${encodeURIComponent(`Kontor ${host}:${email}`)}?${parameters.replaceAll('+', '%20')}`;
+/** The content of the QR code. The issuer is what the app shows above the code. */
+export function totpAddress(secret: string, email: string, issuer: string): string {
+  const parameters = new URLSearchParams({ secret, issuer }).toString();
+  return `otpauth://totp/${encodeURIComponent(`${issuer}:${email}`)}?${parameters.replaceAll('+', '%20')}`;
 }
 
 export function totpCode(secret: string, step: number): string {

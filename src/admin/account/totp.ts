@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { badRequest } from '../../http/errors.ts';
 import { html, safe, type Markup } from '../../http/html.ts';
+import { brandOf } from '../../platform/brand.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import type { AdminPage } from '../page.ts';
@@ -116,7 +117,11 @@ async function setUpPage(visit: Visit<'signed in'>, draft?: Draft): Promise<Admi
   const typed = draft && openState<NewAuthenticator>(key, 'new authenticator', db.now, draft.field('state'));
   const secret = typed?.state.userId === user.userId ? typed.state.secret : newTotpSecret();
   const state = sealState(key, 'new authenticator', db.now, { userId: user.userId, secret });
-  const address = totpAddress(secret, user.email, new URL(visit.origin).host);
+  const address = totpAddress(
+    secret,
+    user.email,
+    `${brandOf(visit.config).name} ${new URL(visit.origin).host}`,
+  );
   // A refused code is typed anew.
   const field = showFields(AUTHENTICATOR, visit, { values: { state }, draft: undefined });
   const { renderSVG } = await import('uqr');

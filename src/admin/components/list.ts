@@ -51,7 +51,8 @@ function viewTabs<Row>(
   const href = (query: string) => adminPath(visit, path) + (query === '' ? '' : `?${query}`);
   const isTab = tabs !== undefined && (search === '' || search === `${tabs.name}=${tabs.current}`);
   const isView = views.some((view) => view.query === search);
-  const isSaved = search === '' || isTab || isView;
+  // Views belong to users; people of the host have none.
+  const isSaved = search === '' || isTab || isView || visit.user.support !== undefined;
   return html`<nav class="views" aria-label="${messages.views}">
     ${
       tabs

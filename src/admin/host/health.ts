@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { html, type Markup, type Part } from '../../http/html.ts';
+import { brandOf } from '../../platform/brand.ts';
 import { EMAIL_QUEUE } from '../../platform/email/queue.ts';
 import { countFailedJobs, findWaitingJobs } from '../../platform/jobs/queries.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
@@ -59,7 +60,7 @@ export function health(pages: Pages): void {
           <section class="card">
             <h2>${messages.versions}</h2>
             <dl class="pairs">
-              <dt>Kontor</dt>
+              <dt>${brandOf(visit.config).name}</dt>
               <dd>${VERSION}</dd>
               <dt>${messages.schema}</dt>
               <dd>${database.schema.replace(/\.sql$/, '')}</dd>

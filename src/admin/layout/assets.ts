@@ -26,6 +26,9 @@ export const CATEGORIES_SCRIPT = served(asset('admin-categories', 'js'));
 /** Shows and hides passwords. */
 export const PASSWORD_SCRIPT = served(asset('admin-password', 'js'));
 
+/** Sends the secret of a link of the host, which only the browser has. */
+export const ENTER_SCRIPT = served(asset('admin-enter', 'js'));
+
 /** Forms of settings: lists of entries, colours and previews. */
 export const SETTINGS_SCRIPT = served(asset('admin-settings', 'js'));
 

@@ -1,6 +1,7 @@
 import { dateText } from '../../http/dates.ts';
 import { encodeHtml, html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
+import { brandOf, type Brand } from '../../platform/brand.ts';
 import type { AdminPage } from '../page.ts';
 import { adminPath, storefrontLink, type ShopVisit, type Visit } from '../visit.ts';
 import { momentText } from '../components/format.ts';
@@ -9,9 +10,6 @@ import { MENU_ICONS, OPEN_ICON, SEARCH_ICON, USER_ICON } from './icons.ts';
 import { MENU, type MenuEntry } from './menu.ts';
 import type { Notice } from '../../http/page-kit.ts';
 
-const ICON =
-  "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='%230b5d66'/></svg>";
-
 /** htmx must not add its own styles, and a refusal replaces the requested part like any other response. */
 const HTMX_CONFIG = JSON.stringify({ includeIndicatorCSS: false, defaultTimeout: 30_000 });
 
@@ -19,6 +17,7 @@ const HTMX_CONFIG = JSON.stringify({ includeIndicatorCSS: false, defaultTimeout:
 export function documentBytes(visit: Visit<'anybody'> | ShopVisit, page: AdminPage): Buffer {
   const { language, messages } = visit;
   const isOfShop = 'shopId' in visit;
+  const brand = brandOf(visit.config);
   return encodeHtml`<!doctype html>
     <html lang="${language}">
       <head>
@@ -26,29 +25,41 @@ export function documentBytes(visit: Visit<'anybody'> | ShopVisit, page: AdminPa
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <meta name="htmx-config" content="${HTMX_CONFIG}" />
-        <title>${page.title} | ${isOfShop ? shopName(visit) : 'Kontor'}</title>
-        <link rel="icon" href="${ICON}" />
-        <link rel="stylesheet" href="${STYLESHEET.path}" />
+        <title>${page.title} | ${isOfShop ? shopName(visit) : brand.name}</title>
+        <link rel="icon" href="${brand.icon}" />
+        <link rel="stylesheet" href="${STYLESHEET.path}" />${brand.stylesheet && html`<link rel="stylesheet" href="${brand.stylesheet.path}" />`}
         <script src="${HTMX.path}" defer></script>
         <script src="${SCRIPT.path}" defer></script>
         ${(page.scripts ?? []).map(({ path, type }) => pageAsset(path, type))}
       </head>
       <body class="${isOfShop ? 'with-menu' : 'alone'}">
         <a class="skip" href="#main">${messages.layout.skip}</a>
-        ${isOfShop ? header(visit, page.menu) : brandHeader(visit)}
+        ${isOfShop ? header(visit, brand, page.menu) : brandHeader(visit, brand)}
         <main id="main" tabindex="-1">
-          ${isOfShop && sandboxBanner(visit)} ${page.breadcrumbs && breadcrumbs(page.breadcrumbs, messages.layout.breadcrumbs)}
+          ${isOfShop && supportBanner(visit)}${isOfShop && sandboxBanner(visit)} ${page.breadcrumbs && breadcrumbs(page.breadcrumbs, messages.layout.breadcrumbs)}
           <div class="title">
             <h1>${page.title}</h1>
             ${page.actions && html`<div class="actions">${page.actions}</div>`}
           </div>
           ${isOfShop && visit.settings.isSuspended && pausedBanner(visit)}
           <div id="notices" aria-live="polite">${visit.notice && notice(visit.notice, messages.layout.undo)}</div>
-          ${page.main}
+          ${page.main}${brand.links.length > 0 && brandLinks(brand, messages.layout)}
         </main>
       </body>
     </html>
   `;
+}
+
+/** On every page, so that a person of the host knows whose shop this is, and until when. */
+function supportBanner(visit: ShopVisit): Markup | false {
+  const { support } = visit.user;
+  if (!support) return false;
+  const messages = visit.messages.support;
+  const until = momentText(support.endsAt, visit.language);
+  return html`<div class="notice warning" role="note">
+    <span>${messages.banner({ name: visit.user.email, shop: shopName(visit), until })}</span>
+    ${leaveForm(visit)}
+  </div>`;
 }
 
 /** On every page, so that nobody takes a sandbox for the shop, or its time for today's. */
@@ -87,19 +98,30 @@ function shopName({ settings, locale, shopId }: ShopVisit): string {
   return textIn(settings.name, locale, settings.defaultLocale) ?? shopId;
 }
 
-function brandHeader({ user, messages }: Visit<'anybody'> | ShopVisit): Markup {
+/** The logo, beside the name of a shop or in the place of the host's own. */
+const logoOf = ({ logo, name }: Brand): Markup | undefined =>
+  logo && html`<img src="${logo.path}" alt="${name}" />`;
+
+/** What the host has beside the admin: help, imprint, privacy. */
+function brandLinks({ links }: Brand, { brandLinks: texts }: ShopVisit['messages']['layout']): Markup {
+  return html`<footer class="actions quiet">
+    ${links.map(({ name, href }) => html`<a href="${href}" rel="noopener">${texts[name]}</a> `)}
+  </footer>`;
+}
+
+function brandHeader({ user, messages }: Visit<'anybody'> | ShopVisit, brand: Brand): Markup {
   return html`<header class="top">
-    <a class="brand" href="/admin">Kontor</a>
+    <a class="brand" href="/admin">${logoOf(brand) ?? brand.name}</a>
     ${user?.isHost && html`<a href="/admin/host">${messages.host.title}</a>`}
     ${user && html`<a href="/admin/account">${USER_ICON} ${messages.layout.account}</a>`}
   </header>`;
 }
 
-function header(visit: ShopVisit, current: MenuEntry | undefined): Markup {
+function header(visit: ShopVisit, brand: Brand, current: MenuEntry | undefined): Markup {
   const messages = visit.messages.layout;
   const entries = MENU.filter(({ permission }) => permission === 'member' || visit.may(permission));
   return html`<header class="top">
-      <a class="brand" href="${visit.base}">${shopName(visit)}</a>
+      <a class="brand" href="${visit.base}">${brand.logo && html`${logoOf(brand)} `}${shopName(visit)}</a>
       <form class="search" role="search" action="${adminPath(visit, '/search')}" method="get">
         ${SEARCH_ICON}
         <input
@@ -125,12 +147,7 @@ function header(visit: ShopVisit, current: MenuEntry | undefined): Markup {
         <summary aria-label="${messages.account}">${USER_ICON}</summary>
         <div class="popover">
           <p class="quiet">${visit.user.email}</p>
-          <a href="/admin">${messages.shops}</a>
-          ${visit.user.isHost && html`<a href="/admin/host">${visit.messages.host.title}</a>`}
-          <a href="/admin/account">${messages.account}</a>
-          <form method="post" action="/admin/sign-out">
-            <button class="link">${messages.signOut}</button>
-          </form>
+          ${visit.user.support ? leaveForm(visit) : accountLinks(visit)}
         </div>
       </details>
     </header>
@@ -147,6 +164,21 @@ function header(visit: ShopVisit, current: MenuEntry | undefined): Markup {
       </ul>
     </nav>`;
 }
+
+/** What the user has beside this shop. */
+function accountLinks({ user, messages: { layout, host } }: ShopVisit): Markup {
+  return html`<a href="/admin">${layout.shops}</a>
+    ${user.isHost && html`<a href="/admin/host">${host.title}</a>`}
+    <a href="/admin/account">${layout.account}</a>
+    <form method="post" action="/admin/sign-out">
+      <button class="link">${layout.signOut}</button>
+    </form>`;
+}
+
+const leaveForm = (visit: ShopVisit): Markup =>
+  html`<form method="post" action="${adminPath(visit, '/support/leave')}">
+    <button class="link">${visit.messages.support.leave}</button>
+  </form>`;
 
 function breadcrumbs(steps: readonly { href: string; text: string }[], label: string): Markup {
   return html`<nav class="breadcrumbs" aria-label="${label}">

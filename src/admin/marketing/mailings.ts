@@ -138,7 +138,7 @@ export function mailingPages(pages: ShopPages): void {
     if (locale === undefined) throw notFound();
     const words = visit.messages.mailings;
     const path = adminPath(visit, `/marketing/mailings/${mailingId}`, { locale });
-    const { email } = visit.user;
+    const { email } = visit.user.support ?? visit.user;
     if (!(await form.isWithinLimit(`mailing-test/${visit.user.userId}`, TESTS_PER_HOUR)))
       return new Redirect(path, { text: words.tooManyTests, isProblem: true });
     await visit.db.transaction(async (tx) => {

@@ -24,6 +24,7 @@ import {
 } from '../../imports/moves/queries.ts';
 import { MOVE_TOKENS } from '../../imports/moves/runner.ts';
 import { isId } from '../../kernel/ids.ts';
+import { brandOf } from '../../platform/brand.ts';
 import { seal } from '../../platform/sealing.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
@@ -149,6 +150,11 @@ const STATE_KINDS: Readonly<Record<MoveState, ChipKind>> = {
   failed: 'bad',
 };
 
+function systemName({ messages, config }: ShopVisit, system: MoveSystem): string {
+  const { systems } = messages.moveIn;
+  return system === 'epages' ? systems.epages({ product: brandOf(config).name }) : systems[system];
+}
+
 async function showStart(visit: ShopVisit): Promise<AdminPage> {
   const words = visit.messages.moveIn;
   const moves = await findMoves(visit.db, visit.shopId);
@@ -163,7 +169,7 @@ async function showStart(visit: ShopVisit): Promise<AdminPage> {
           ${systems.map(
             (system) =>
               html`<a class="card" href="${adminPath(visit, `${PATH}/${system}`)}"
-                ><strong>${words.systems[system]}</strong>
+                ><strong>${systemName(visit, system)}</strong>
                 <span class="quiet">${words.about[system]}</span></a
               >`,
           )}
@@ -183,7 +189,7 @@ async function showStart(visit: ShopVisit): Promise<AdminPage> {
 
 function moveItem(visit: ShopVisit, { moveId, system, author, state }: ShopMove): Markup {
   const words = visit.messages.moveIn;
-  const name = words.systems[system];
+  const name = systemName(visit, system);
   return html`<li>
     <span
       ><a href="${adminPath(visit, `${PATH}/${moveId}`)}">${name}</a><br />
@@ -204,7 +210,7 @@ function moveItem(visit: ShopVisit, { moveId, system, author, state }: ShopMove)
 function showUpload(visit: ShopVisit, system: ExportSystem, draft: Draft | undefined): AdminPage {
   const words = visit.messages.moveIn;
   return {
-    title: words.fromSystem({ system: words.systems[system] }),
+    title: words.fromSystem({ system: systemName(visit, system) }),
     menu: 'settings',
     breadcrumbs: startStep(visit),
     main: html`${problemOf(draft)}
@@ -285,7 +291,7 @@ async function showApi(visit: ShopVisit, _request: PageRequest, draft?: Draft): 
   const words = visit.messages.moveIn;
   const field = showFields(API, visit, { draft });
   return {
-    title: words.fromSystem({ system: words.systems.epages }),
+    title: words.fromSystem({ system: systemName(visit, 'epages') }),
     menu: 'settings',
     breadcrumbs: startStep(visit),
     main: html`<form class="card" method="post">
@@ -323,7 +329,7 @@ async function showMove(visit: ShopVisit, request: PageRequest, draft?: Draft): 
     draft !== undefined ||
     (['checked', 'failed'].includes(move.state) && request.query('change') === 'yes');
   return {
-    title: words.fromSystem({ system: words.systems[move.system] }),
+    title: words.fromSystem({ system: systemName(visit, move.system) }),
     menu: 'settings',
     breadcrumbs: startStep(visit),
     main: isOpen ? await optionsForm(visit, move, draft) : await moveView(visit, move),

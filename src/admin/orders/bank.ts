@@ -19,6 +19,7 @@ import { recordEntries, type EntryPayment } from '../../orders/bank/record.ts';
 import { MAX_STATEMENT_BYTES, readStatement } from '../../orders/bank/statement.ts';
 import { StatementProblem } from '../../orders/bank/statement-problem.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { brandOf } from '../../platform/brand.ts';
 import { problemOf } from '../components/form.ts';
 import { amountText, chip, type ChipKind } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
@@ -158,7 +159,7 @@ async function showEntries(visit: ShopVisit, _request: PageRequest, draft?: Draf
     breadcrumbs: [{ href: adminPath(visit, '/orders'), text: visit.messages.layout.menuEntries.orders }],
     main: html`${problemOf(draft)}
       <form class="card" method="post" action="${adminPath(visit, PATH)}" enctype="multipart/form-data">
-        <p class="hint">${messages.intro}</p>
+        <p class="hint">${messages.intro({ product: brandOf(visit.config).name })}</p>
         <div class="field">
           <label for="file">${messages.file}</label>
           <input

@@ -16,7 +16,7 @@ const GROUPS: readonly {
   { name: 'shop', pages: ['opening', 'shop', 'invoices', 'languages', 'domains', 'redirects', 'moveIn'] },
   { name: 'selling', pages: ['taxes', 'shipping', 'payments', 'orders', 'catalogue', 'customers', 'feeds'] },
   { name: 'look', pages: ['theme', 'home', 'menus', 'media', 'emails', 'legal', 'law', 'privacy'] },
-  { name: 'behind', pages: ['users', 'file', 'history', 'data'] },
+  { name: 'behind', pages: ['users', 'support', 'file', 'history', 'data'] },
 ];
 
 export function overview(pages: ShopPages): void {
@@ -77,7 +77,7 @@ export function settingHits(visit: ShopVisit, text: string, limit: number) {
 }
 
 function mayOpen({ may }: ShopVisit, page: PageName): boolean {
-  if (page === 'users') return may('users_write');
+  if (page === 'users' || page === 'support') return may('users_write');
   if (page === 'data') return may('shop_write');
   if (page === 'media') return may('products_read');
   if (page === 'redirects') return may('products_write');
@@ -96,7 +96,7 @@ function placeOf(visit: ShopVisit, page: PageName) {
   const path =
     page === 'moveIn'
       ? '/move-in'
-      : ['users', 'media', 'redirects'].includes(page)
+      : ['users', 'support', 'media', 'redirects'].includes(page)
         ? `/${page}`
         : `/settings/${page}`;
   return { href: adminPath(visit, path), text: pages[page], note: about[page] };

@@ -2,6 +2,7 @@ import type { Transaction } from '../../db/database.ts';
 import type { AppliedSettings, SettingsFile } from '../../shops/settings/file.ts';
 import { changeSettings, findSettingsVersions } from '../../shops/settings/history.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
+import { forbidden } from '../../http/errors.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { Notice } from '../../http/page-kit.ts';
@@ -42,13 +43,25 @@ class TakenBack extends Error {
   }
 }
 
-function change(
+async function change(
   tx: Transaction,
-  { shopId, user, domainPolicy }: ShopVisit,
+  visit: ShopVisit,
   file: SettingsFile,
   format: SettingsFormat,
-) {
-  return changeSettings(tx, shopId, file, format, user.email, domainPolicy);
+): Promise<AppliedSettings> {
+  const { shopId, user, domainPolicy } = visit;
+  const applied = await changeSettings(tx, shopId, file, format, user.email, domainPolicy);
+  requireNoOwnerSettings(visit, applied);
+  return applied;
+}
+
+/** Where the money goes, where the shop is, and scripts in it: people of the host change none of them. */
+const OWNER_SECTIONS: ReadonlySet<string> = new Set(['paymentMethods', 'invoicing', 'domains', 'appScripts']);
+
+function requireNoOwnerSettings({ user, messages }: ShopVisit, { sections }: AppliedSettings): void {
+  if (user.support && [...sections].some((section) => OWNER_SECTIONS.has(section))) {
+    throw forbidden(messages.support.notAllowed);
+  }
 }
 
 /** The same as a part of a transaction. */

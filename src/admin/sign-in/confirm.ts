@@ -15,7 +15,7 @@ import { isPassword } from '../users/password.ts';
 import { passwordField, typedPassword } from '../users/password-field.ts';
 import { confirmSession, findUser } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
-import { targetOf } from './enter.ts';
+import { onlyHere, targetOf } from './enter.ts';
 import { CODE } from './fields.ts';
 import { requireTriesLeft } from './tries.ts';
 import { Redirect } from '../../http/page-kit.ts';
@@ -69,7 +69,7 @@ export function confirm(pages: Pages): void {
     '/confirm/demo',
     'signed in',
     async (visit, form) => {
-      if (!isDemoOwner(visit) || !visit.demo.isOwnForm) throw forbidden(visit.messages.signIn.onlyHere);
+      if (!isDemoOwner(visit) || !visit.demo.isOwnForm) throw forbidden(onlyHere(visit));
       const target = targetIn(visit, form);
       await confirmSession(visit.db, visit.user.sessionId);
       return new Redirect(target);

@@ -1,5 +1,6 @@
 import { forbidden } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
+import { brandOf } from '../../platform/brand.ts';
 import { PASSKEY_SCRIPT } from '../../storefront/layout/assets.ts';
 import { PASSKEY_OPTIONS, passkeyRequestForm, takePasskey, targetIn } from '../account/passkeys.ts';
 import { takeCode } from '../account/second-factor.ts';
@@ -15,7 +16,7 @@ import { passwordField, typedPassword } from '../users/password-field.ts';
 import { deleteAdminSession, findShopsOf, findUser, findUserByEmail } from '../users/queries.ts';
 import { DEMO_OWNER, DEMO_SHOP, putDemoOwner } from '../users/demo-owner.ts';
 import type { Visit } from '../visit.ts';
-import { enter, targetOf } from './enter.ts';
+import { enter, onlyHere, targetOf, type HostPanel } from './enter.ts';
 import { CODE, SIGN_IN } from './fields.ts';
 import { afterSameTime, requireTriesLeft } from './tries.ts';
 import { Redirect } from '../../http/page-kit.ts';
@@ -24,6 +25,8 @@ import { Redirect } from '../../http/page-kit.ts';
 interface PasswordShown {
   userId: string;
   target: string;
+  /** The host has vouched for the person, in the place of the password. */
+  host?: HostPanel;
 }
 
 const PASSWORD_SHOWN = declareHidden({ state: MAX_STATE_LENGTH });
@@ -70,7 +73,9 @@ export function adminSignInPages(pages: Pages): void {
       const { userAgent } = form;
       const isRight = await db.transaction(async (tx) => {
         const isTaken = await takeCode(tx, key, user.userId, readFields(CODE, form, visit).code);
-        if (isTaken) await enter(tx, visit, user, { userAgent, by: 'password and code' });
+        const { host } = shown;
+        const by = host ? 'host and code' : 'password and code';
+        if (isTaken) await enter(tx, visit, user, { userAgent, by, host });
         else await recordInAllShops(tx, user, '/admin/sign-in', { refused: 'wrong code' });
         return isTaken;
       });
@@ -104,8 +109,9 @@ export function adminSignInPages(pages: Pages): void {
     'anybody',
     async (visit, form) => {
       const { messages, demo } = visit;
-      if (!demo.isOpen) throw forbidden(messages.signIn.onlyHere);
-      if (!demo.isOwnForm) throw forbidden(messages.signIn.demoLinkNeeded);
+      if (!demo.isOpen) throw forbidden(onlyHere(visit));
+      if (!demo.isOwnForm)
+        throw forbidden(messages.signIn.demoLinkNeeded({ product: brandOf(visit.config).name }));
       const target = targetIn(visit, form);
       const { userAgent } = form;
       await visit.db.transaction(async (tx) => {
@@ -185,7 +191,7 @@ async function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft
   };
 }
 
-function codePage(visit: Visit<'anybody'>, shown: PasswordShown, problem?: string): AdminPage {
+export function codePage(visit: Visit<'anybody'>, shown: PasswordShown, problem?: string): AdminPage {
   const messages = visit.messages.signIn;
   return {
     title: messages.codeTitle,

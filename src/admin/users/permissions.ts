@@ -61,6 +61,26 @@ const PERMISSIONS: Readonly<Record<Role, ReadonlySet<Permission>>> = {
   accountant: new Set(ALL.filter((permission) => permission.endsWith('_read'))),
 };
 
+/** The roles that an owner may give to people of the host, the most careful one first. */
+export const SUPPORT_ROLES = ['accountant', 'catalogue', 'orders', 'marketing', 'manager'] as const;
+
+/**
+ * What stays when the support access ends, or belongs to the owner alone: people, deletion, apps with their tokens and
+ * webhooks, scripts in the shop. Payouts and domains are in `requireNoOwnerSettings`.
+ */
+const NEVER_FOR_SUPPORT: readonly Permission[] = [
+  'users_write',
+  'shop_write',
+  'apps_write',
+  'scripttags_write',
+];
+
+/** The permissions of people of the host in a role. */
+export function supportPermissionsOf(role: string): ReadonlySet<Permission> {
+  if (!isRole(role) || role === 'owner') return new Set();
+  return new Set([...PERMISSIONS[role]].filter((permission) => !NEVER_FOR_SUPPORT.includes(permission)));
+}
+
 export function permissionsOf(role: Role): ReadonlySet<Permission> {
   return PERMISSIONS[role];
 }

@@ -3,6 +3,7 @@ import { sql } from '../../db/sql.ts';
 import { newId, newSecret, secretHash } from '../../kernel/ids.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
 import { browserName } from '../../people/accounts/browser-name.ts';
+import type { SupportSession } from '../../host/support.ts';
 import type { Role } from './permissions.ts';
 
 const MINUTE = 60_000;
@@ -31,6 +32,11 @@ export interface SignedInUser extends User {
   sessionId: string;
   seenAt: Date;
   confirmedAt: Date;
+  /**
+   * A person of the host who is in by support access; absent: a user. The id of the user is then that of the session,
+   * and the email is the text by which logs name the person.
+   */
+  support?: SupportSession;
 }
 
 /** undefined: the session was ended or has expired. Read for every page, so that removal takes effect at once. */
@@ -100,12 +106,15 @@ export async function insertAdminSession(
   tx: Transaction,
   userId: string,
   userAgent: string,
+  signedInBy: string | null = null,
 ): Promise<string> {
   const token = newSecret(32);
   const { browser, system } = browserName(userAgent);
   await tx.run(sql`
-    insert into admin_session (session_id, user_id, token_hash, created_at, seen_at, confirmed_at, browser, system)
-    values (${newId(tx.now)}, ${userId}, ${secretHash(token)}, ${tx.now}, ${tx.now}, ${tx.now}, ${browser}, ${system})`);
+    insert into admin_session (
+      session_id, user_id, token_hash, created_at, seen_at, confirmed_at, browser, system, signed_in_by)
+    values (${newId(tx.now)}, ${userId}, ${secretHash(token)}, ${tx.now}, ${tx.now}, ${tx.now}, ${browser}, ${system},
+      ${signedInBy})`);
   await tx.run(sql`update admin_user set signed_in_at = ${tx.now} where user_id = ${userId}`);
   await tx.run(sql`
     delete from admin_session where user_id = ${userId} and session_id in (
@@ -128,11 +137,14 @@ export interface AdminSessionRow {
   system: string | null;
   createdAt: Date;
   seenAt: Date;
+  /** The panel of the host that opened it; null: the user signed in here. */
+  signedInBy: string | null;
 }
 
 export function findAdminSessions(db: Queries, userId: string) {
   return db.many<AdminSessionRow>(sql`
-    select upper(session_id::text) as "sessionId", browser, system, created_at as "createdAt", seen_at as "seenAt"
+    select upper(session_id::text) as "sessionId", browser, system, created_at as "createdAt", seen_at as "seenAt",
+      signed_in_by as "signedInBy"
     from admin_session where user_id = ${userId} and created_at > ${before(db, ADMIN_SESSION_LIFETIME)}
     order by seen_at desc, session_id limit ${MAX_SESSIONS}`);
 }

@@ -71,6 +71,13 @@ export const staffOf = (config: Config): Staff => ({
       signedInAt,
     })),
 
+  person: async (db, shopId, given) => {
+    const email = given.toLowerCase();
+    if (email === DEMO_OWNER) return undefined;
+    const member = (await findMembers(db, shopId)).find((one) => one.email === email);
+    return member && { userId: member.userId, isInvited: member.isPending, isHost: member.isHost };
+  },
+
   inviteOwner: async (tx, shopId, { email: given, by }) => {
     const email = given.toLowerCase();
     if (email === DEMO_OWNER) throw invalid('UNKNOWN_VALUE', 'email');

@@ -179,6 +179,9 @@ async function usersPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage> {
     title: messages.title,
     menu: 'settings',
     breadcrumbs: [{ href: adminPath(visit, '/settings'), text: visit.messages.layout.menuEntries.settings }],
+    actions: html`<a class="button" href="${adminPath(visit, '/support')}"
+      >${visit.messages.support.title}</a
+    >`,
     main: html`<div class="sides">
         <section class="card">
           <h2>${messages.people}</h2>

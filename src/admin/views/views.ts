@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { badRequest, notFound } from '../../http/errors.ts';
+import { badRequest, forbidden, notFound } from '../../http/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import { declareForm, optionsOf, readFields } from '../components/declared-form.ts';
 import type { ShopPages } from '../pages.ts';
@@ -32,6 +32,7 @@ export function views(pages: ShopPages): void {
     'member',
     async (visit, form) => {
       const { db, shopId, user, messages } = visit;
+      if (user.support) throw forbidden(messages.support.notAllowed);
       const typed = readFields(VIEW, form, visit);
       const view = { ...typed, name: typed.name.slice(0, MAX_NAME_LENGTH) };
       if (view.name === '') throw badRequest(messages.list.viewName);

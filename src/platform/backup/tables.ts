@@ -19,6 +19,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   customer_total_run: 'Totals are counted from the orders, in every installation by itself.',
   document_delivery: 'Documents are sent by the installation that finalised them, and nobody gets one twice.',
   domain_status: 'Where domains lead is found out by the installation that they lead to.',
+  host_link: 'A link that signs in is valid for minutes, and only where it was made.',
   idempotent_answer:
     'First answers are kept for a day, for clients that repeat a request to this installation.',
   import_picture: 'Pictures wait for an import of the installation that they were sent to.',
@@ -45,6 +46,9 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   saved_view: 'Views belong to the people of this installation, as their roles do.',
   shop_user:
     'Who may work in a shop is decided by the installation that it is in: a backup must not let anybody in who was removed since.',
+  support_grant:
+    'Support access is granted by an owner in this installation: neither a restored shop nor a copy carries it.',
+  support_visit: 'A session of support ends with its grant; the audit log names who was in.',
   transport_account:
     'The key of an access point is entered again in a restored shop, so that two installations do not send the same.',
   mail_day: 'Emails per recipient are counted for two days, under a hash that holds the id of the shop.',

@@ -12,13 +12,14 @@ export interface RenderedEmail {
   html: string;
 }
 
-/** Renders an email with the shop's own texts, else with the built-in ones. */
+/** Renders an email with the shop's own texts, else with the built-in ones, below the name of the shop or of the host. */
 export function renderEmail(
   kind: EmailKind,
   { locale, facts }: Pick<Email, 'locale' | 'facts'>,
   context: EmailContext,
   { mailTexts, defaultLocale }: Pick<Settings, 'mailTexts' | 'defaultLocale'>,
   design: Design,
+  letterhead = context.shopName,
 ): RenderedEmail {
   const own = ownWords(mailTexts[kind.name] ?? {}, locale, defaultLocale);
   const wordsLocale = own?.locale ?? locale;
@@ -42,8 +43,8 @@ export function renderEmail(
   return {
     subject: letter.subject,
     language: textLanguage,
-    text: plainLetter(letter, context.shopName, builtIn.labelled),
-    html: String(htmlLetter(letter, context.shopName, textLanguage, design)),
+    text: plainLetter(letter, letterhead, builtIn.labelled),
+    html: String(htmlLetter(letter, letterhead, textLanguage, design)),
   };
 }
 

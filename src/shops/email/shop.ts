@@ -4,6 +4,7 @@ import { storefrontUrl } from '../../http/links.ts';
 import { textIn } from '../../http/locale.ts';
 import type { EmailMessage } from '../../platform/email/delivery.ts';
 import { oneLine, type Design } from '../../platform/email/letter.ts';
+import { brandOf, KONTOR, type Brand } from '../../platform/brand.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import type { EmailShop } from '../../platform/email/worker.ts';
 import { installationKey } from '../../platform/sealing.ts';
@@ -75,6 +76,21 @@ export function createSenderLoader({
   };
 }
 
+/** The name of the host stands above its emails, in its colours. */
+function brandDesign(design: Design, { colours }: Brand): Design {
+  return {
+    ...design,
+    ...(colours && { ...colours, link: colours.accent }),
+    logo: undefined,
+    showName: true,
+  };
+}
+
+function brandEnvelope(envelope: ReturnType<EmailSender['envelope']>, { sender }: Brand) {
+  const isFromHost = sender !== undefined;
+  return { ...envelope, logo: undefined, ...(isFromHost && { from: sender, replyTo: undefined }) };
+}
+
 /** Loads what the worker needs of the shops that send emails. `tried` are unsaved texts, for a preview. */
 export function createEmailShopLoader(
   deps: EmailShopDeps,
@@ -98,7 +114,14 @@ export function createEmailShopLoader(
           locale: email.locale === settings.defaultLocale ? undefined : email.locale,
           installationKey: signingKey,
         };
-        return { ...renderEmail(kind, email, context, settings, design), ...envelope(email.locale) };
+        const brand = brandOf(deps.config);
+        // Emails that open the admin come from who runs it.
+        if (!kind.isOfService || brand === KONTOR)
+          return { ...renderEmail(kind, email, context, settings, design), ...envelope(email.locale) };
+        return {
+          ...renderEmail(kind, email, context, settings, brandDesign(design, brand), brand.name),
+          ...brandEnvelope(envelope(email.locale), brand),
+        };
       },
     };
   };

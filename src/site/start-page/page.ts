@@ -1,41 +1,51 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { html, safe, type Markup } from '../../http/html.ts';
+import type { Brand } from '../../platform/brand.ts';
 import { STYLE } from './style.ts';
 
-/** No script at all, and one stylesheet, allowed by its hash. */
-const policy = [
-  "default-src 'none'",
-  `style-src 'sha256-${hash('sha256', STYLE, 'base64')}'`,
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+interface Look {
+  policy: string;
+  style: Markup;
+}
 
-// The policy contains the hash of exactly these characters, so no formatter may change them.
-const style = safe(`<style>${STYLE}</style>`);
-const icon =
-  "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='%230b5d66'/></svg>";
+/** No script at all, and one stylesheet, allowed by its hash. */
+function lookOf({ stylesheet, logo }: Brand): Look {
+  const styles = STYLE + (stylesheet ? stylesheet.content.toString() : '');
+  const policy = [
+    "default-src 'none'",
+    `style-src 'sha256-${hash('sha256', styles, 'base64')}'`,
+    logo ? "img-src 'self' data:" : 'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  // The policy contains the hash of exactly these characters, so no formatter may change them.
+  return { policy, style: safe(`<style>${styles}</style>`) };
+}
+
+const looks = new WeakMap<Brand, Look>();
 
 export interface StartPage {
+  brand: Brand;
   title: string;
   header: Markup;
   main: Markup;
   footer?: Markup;
 }
 
-export const brand = html`<a class="brand" href="/">Kontor</a>`;
+export const brandLink = ({ name, logo }: Brand): Markup =>
+  html`<a class="brand" href="/">${logo ? html`<img src="${logo.path}" alt="${name}" />` : name}</a>`;
 
 // The page's own ids contain a dot, which no shop id does: a shop may be called `main`.
-function pageText({ title, header, main, footer }: StartPage): string {
+function pageText({ brand, title, header, main, footer }: StartPage, style: Markup): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
-        <link rel="icon" href="${icon}" />
+        <link rel="icon" href="${brand.icon}" />
         ${style}
       </head>
       <body>
@@ -48,8 +58,10 @@ function pageText({ title, header, main, footer }: StartPage): string {
 }
 
 export function sendPage(reply: FastifyReply, page: StartPage): FastifyReply {
+  let look = looks.get(page.brand);
+  if (!look) looks.set(page.brand, (look = lookOf(page.brand)));
   return reply
     .type('text/html; charset=utf-8')
-    .headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })
-    .send(pageText(page));
+    .headers({ 'content-security-policy': look.policy, 'cache-control': 'no-cache' })
+    .send(pageText(page, look.style));
 }

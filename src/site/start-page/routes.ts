@@ -4,6 +4,8 @@ import type { Database } from '../../db/database.ts';
 import type { ObservedDemoAccess } from '../../http/demo-access.ts';
 import { isFromThisMachine } from '../../http/forwarded.ts';
 import { originOf, storefrontUrl } from '../../http/links.ts';
+import { assetRoutes } from '../../http/assets.ts';
+import { brandOf } from '../../platform/brand.ts';
 import type { ShopHosts } from '../../shops/shop/hosts.ts';
 import { countShops, findShopsWithDomains } from '../../shops/shop/queries.ts';
 import { sendPage } from './page.ts';
@@ -24,15 +26,22 @@ export function startPageRoutes(
   app: FastifyInstance,
   { db, config, hosts, demoAccess, isMigrated }: StartPageDeps,
 ): void {
+  const brand = brandOf(config);
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
+
+  const { stylesheet, logo } = brand;
+  assetRoutes(
+    app,
+    [stylesheet, logo].filter((file) => file !== undefined),
+  );
 
   app.get('/', { schema: { hide: true } }, async (request, reply) => {
     if (!isMigrated()) {
-      return sendPage(reply.code(503).headers({ 'retry-after': '1', refresh: '1' }), startingPage);
+      return sendPage(reply.code(503).headers({ 'retry-after': '1', refresh: '1' }), startingPage(brand));
     }
     const origin = originOf(request, publicUrl);
     const notice = demoAccess.isEnded() ? demoEndedNotice : undefined;
-    if (!isPrivate(config) || !isFromThisMachine(request)) return sendPage(reply, publicPage(notice));
+    if (!isPrivate(config) || !isFromThisMachine(request)) return sendPage(reply, publicPage(brand, notice));
     const [count, found] = await Promise.all([countShops(db), findShopsWithDomains(db, MAX_SHOWN)]);
     const shops = found.map(({ domain, ...shop }) => {
       const localHost = hosts.localHostOf(shop.shopId);
@@ -40,7 +49,7 @@ export function startPageRoutes(
       const domainsInUse = domain === null ? [] : [domain];
       return { ...shop, storefront: own ?? storefrontUrl(origin, { shopId: shop.shopId, domainsInUse }) };
     });
-    return sendPage(reply, startPage(shops, count, origin, notice));
+    return sendPage(reply, startPage(brand, shops, count, origin, notice));
   });
 }
 

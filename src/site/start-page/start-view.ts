@@ -1,6 +1,7 @@
 import { html, type Markup } from '../../http/html.ts';
 import { shopUrl } from '../../http/links.ts';
-import { brand, type StartPage } from './page.ts';
+import type { Brand, BrandLink } from '../../platform/brand.ts';
+import { brandLink, type StartPage } from './page.ts';
 
 export interface ListedShop {
   shopId: string;
@@ -11,24 +12,26 @@ export interface ListedShop {
 }
 
 /** The header of a private installation. */
-const header = html`${brand}
-  <nav aria-label="This server">
-    <ul>
-      <li><a href="/admin">Admin</a></li>
-      <li><a href="/docs">Documentation</a></li>
-      <li><a href="/openapi.json">OpenAPI</a></li>
-      <li><a href="/health">Health</a></li>
-      <li><a href="/metrics">Metrics</a></li>
-    </ul>
-  </nav>`;
+const header = (brand: Brand) =>
+  html`${brandLink(brand)}
+    <nav aria-label="This server">
+      <ul>
+        <li><a href="/admin">Admin</a></li>
+        <li><a href="/docs">Documentation</a></li>
+        <li><a href="/openapi.json">OpenAPI</a></li>
+        <li><a href="/health">Health</a></li>
+        <li><a href="/metrics">Metrics</a></li>
+      </ul>
+    </nav>`;
 
 /** Strangers see no more than this. */
-const publicHeader = html`${brand}
-  <nav aria-label="This server">
-    <ul>
-      <li><a href="/docs">Documentation</a></li>
-    </ul>
-  </nav>`;
+const publicHeader = (brand: Brand) =>
+  html`${brandLink(brand)}
+    <nav aria-label="This server">
+      <ul>
+        <li><a href="/docs">Documentation</a></li>
+      </ul>
+    </nav>`;
 
 /** A line to copy: one click selects all of it. */
 const line = (text: string) => html`<code class="line">${text}</code>`;
@@ -49,26 +52,54 @@ export const demoEndedNotice = html`<section class="card" aria-labelledby="page.
   ${line('npx kontor demo open')}
 </section>`;
 
+const serverText = ({ name }: Brand): string =>
+  `
+This server runs ${name}, which keeps the data of shops and serves it over HTTP to storefronts, apps
+and scripts.
+`;
+
 /** The page for everyone but the operator: it shows nothing of the shops here. */
-export const publicPage = (notice?: Markup): StartPage => ({
-  title: 'Kontor',
-  header: publicHeader,
+export const publicPage = (brand: Brand, notice?: Markup): StartPage => ({
+  brand,
+  title: brand.name,
+  header: publicHeader(brand),
   main: html`<div class="hero">
       <h1>A shop back end</h1>
-      <p>
-        This server runs Kontor, which keeps the data of shops and serves it over HTTP to storefronts, apps
-        and scripts.
-      </p>
+      <p>${serverText(brand)}</p>
       <div class="row"><a class="button main" href="/docs">Open the documentation</a></div>
     </div>
     ${notice}`,
+  ...footerOf(brand),
 });
+
+const LINK_TEXTS: Readonly<Record<BrandLink, string>> = {
+  help: 'Help',
+  imprint: 'Imprint',
+  privacy: 'Privacy',
+};
+
+/** What the host has beside its shops; without a brand there is nothing. */
+function footerOf({ links }: Brand): Pick<StartPage, 'footer'> {
+  if (links.length === 0) return {};
+  return {
+    footer: html`<p class="row small">
+      ${links.map(({ name, href }) => html`<a href="${href}" rel="noopener">${LINK_TEXTS[name]}</a> `)}
+    </p>`,
+  };
+}
+
+const aboutText = ({ name }: Brand): string =>
+  `
+${name} is a shop back end: it keeps the data of any number of shops in PostgreSQL and serves it over
+HTTP to storefronts, apps and scripts.
+`;
 
 /**
  * The start page of a private installation. `shops` are the first of all `count`; `origin` is the address of this
  * server.
  */
 export function startPage(
+  brand: Brand,
   shops: readonly ListedShop[],
   count: number,
   origin: string,
@@ -76,15 +107,13 @@ export function startPage(
 ): StartPage {
   const example = shops[0]?.shopId ?? 'MyShop';
   return {
-    title: 'Kontor',
-    header,
+    brand,
+    title: brand.name,
+    header: header(brand),
     main: html`
       <div class="hero">
         <h1>Your shops, behind one API</h1>
-        <p>
-          Kontor is a shop back end: it keeps the data of any number of shops in PostgreSQL and serves it over
-          HTTP to storefronts, apps and scripts.
-        </p>
+        <p>${aboutText(brand)}</p>
         <div class="row">
           <a class="button main" href="/admin">Open the admin</a>
           <a class="button" href="/docs">Documentation</a>
@@ -151,30 +180,33 @@ function shopCard({ shopId, name, createdAt, storefront }: ListedShop, origin: s
 }
 
 /** Shown while the schema is migrated; the browser reloads automatically. */
-export const startingPage: StartPage = {
-  title: 'Kontor is starting',
-  header: brand,
+export const startingPage = (brand: Brand): StartPage => ({
+  brand,
+  title: `${brand.name} is starting`,
+  header: brandLink(brand),
   main: html`<div class="hero">
-    <h1>Kontor is starting</h1>
+    <h1>${brand.name} is starting</h1>
     <p>The database is being prepared. This page reloads by itself.</p>
   </div>`,
-};
+});
 
 /** For a client that has opened too many pages. */
-export const busyPage: StartPage = {
+export const busyPage = (brand: Brand): StartPage => ({
+  brand,
   title: 'Too many requests',
-  header: brand,
+  header: brandLink(brand),
   main: html`<div class="hero">
     <h1>Too many requests</h1>
     <p>Please wait a little, then try again.</p>
   </div>`,
-};
+});
 
 /** `what` is missing: a shop, or a page of it. */
-export function notFoundPage(what: string): StartPage {
+export function notFoundPage(brand: Brand, what: string): StartPage {
   return {
+    brand,
     title: 'Not found',
-    header: publicHeader,
+    header: publicHeader(brand),
     main: html`<div class="hero">
       <h1>There is no ${what}</h1>
       <p>Ids of shops are spelled as they were created, upper and lower case included.</p>
