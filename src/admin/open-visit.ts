@@ -15,6 +15,8 @@ import { withCachedSettings, type Settings } from '../shops/settings/settings.ts
 import { domainPolicy } from '../shops/shop/domain-policy.ts';
 import type { VatRegister } from '../shops/vat-numbers/register.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
+import type { CurrentMessages } from '../host/current-messages.ts';
+import { findHostMessages } from './layout/host-messages.ts';
 import { isLanguage, LANGUAGES, adminMessagesIn, type Language } from './messages.ts';
 import { withUser, type Device, type DeviceCookie } from '../people/accounts/device-cookie.ts';
 import type { NoticeCookie } from './notice-cookie.ts';
@@ -31,6 +33,7 @@ export interface AdminDeps {
   demoAccess: ObservedDemoAccess;
   callAs: Operations['callAs'];
   vatRegister: VatRegister;
+  hostNews: Pick<CurrentMessages, 'all'>;
 }
 
 export interface OpenDeps extends AdminDeps {
@@ -136,6 +139,7 @@ export async function openShopVisit(
     storefront: storefrontAddress(visit.origin, settings, deps.hosts),
     domainPolicy: domainPolicy(deps.config, deps.demoAccess, request.host),
     vatRegister: deps.vatRegister,
+    hostMessages: await findHostMessages(deps.db, deps.hostNews, { shopId, userId: user.userId }),
     call: callIn(undefined),
     inTransaction: (work) =>
       joinCalls(deps.db.ofShop(shopId), { appId: user.userId, log: request.log }, (joined) =>

@@ -1,5 +1,6 @@
 import { invitationEmail } from '../admin/users/invitation-email.ts';
 import { passwordEmail } from '../admin/users/password-email.ts';
+import { hostMessageEmail } from '../host/message-email.ts';
 import { availabilityEmail } from '../catalogue/products/availability-email.ts';
 import { cartReminder } from '../carts/reminder-email.ts';
 import { orderConfirmation } from '../orders/confirmation-email.ts';
@@ -53,4 +54,5 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   deactivationEmail,
   invitationEmail,
   passwordEmail,
+  hostMessageEmail,
 ];

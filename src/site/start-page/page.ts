@@ -19,6 +19,8 @@ const icon =
   "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='%230b5d66'/></svg>";
 
 export interface StartPage {
+  /** Absent: English. */
+  language?: string;
   title: string;
   header: Markup;
   main: Markup;
@@ -28,9 +30,9 @@ export interface StartPage {
 export const brand = html`<a class="brand" href="/">Kontor</a>`;
 
 // The page's own ids contain a dot, which no shop id does: a shop may be called `main`.
-function pageText({ title, header, main, footer }: StartPage): string {
+function pageText({ language = 'en', title, header, main, footer }: StartPage): string {
   return html`<!doctype html>
-    <html lang="en">
+    <html lang="${language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -47,9 +49,13 @@ function pageText({ title, header, main, footer }: StartPage): string {
     </html> `.text;
 }
 
-export function sendPage(reply: FastifyReply, page: StartPage): FastifyReply {
+export function sendPage(
+  reply: FastifyReply,
+  page: StartPage,
+  headers: Readonly<Record<string, string>> = {},
+): FastifyReply {
   return reply
     .type('text/html; charset=utf-8')
-    .headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' })
+    .headers({ 'content-security-policy': policy, 'cache-control': 'no-cache', ...headers })
     .send(pageText(page));
 }
