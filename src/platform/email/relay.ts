@@ -66,6 +66,7 @@ export async function sendByRelay(
     pool: true,
     maxConnections: 1,
     maxMessages: 1,
+    maxRequeues: 0,
     host: address,
     port,
     secure: tls === 'implicit',

@@ -4,7 +4,7 @@ import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
 import { givenShop } from '../../../test/builders.ts';
-import { changesNothing } from '../../../test/carts.ts';
+import { changesNothing, done, givenFullCart, givenProduct, givenSmallShop } from '../../../test/carts.ts';
 import { waitFor } from '../../../test/process.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { startSmtp, type SmtpServer } from '../../../test/smtp.ts';
@@ -438,6 +438,25 @@ describe('an address that gets no emails', () => {
     await queue('Harbour', 'ada@mail.example');
     await waitFor(isIdle);
     expect(await problems()).toEqual([]);
+  });
+
+  test('is named on the pages of its order and its customer', async () => {
+    const shop = await givenSmallShop(service);
+    const cart = await givenFullCart(shop, { [await givenProduct(shop)]: 1 });
+    const { orderId } = await done(cart, 'POST', '/order');
+    const row = await service.db.one<{ customerId: string; email: string }>(sql`
+      select upper(customer_id::text) as "customerId", billing_address ->> 'emailAddress' as email
+      from customer_order where shop_id = ${shop.shopId} and order_id = ${orderId}`);
+    ofService.unknown.set(row!.email, '550 5.1.1 <b>unknown</b>');
+    start();
+    await waitFor(isIdle);
+    const merchant = await givenMerchant(service, 'owner', shop.shopId);
+    for (const path of [`/orders/${orderId}`, `/customers/${row!.customerId}`]) {
+      const { text } = await merchant.get(path);
+      expect(text).toContain(`the address ${row!.email} does not exist`);
+      expect(text).toContain('The server said: 550 5.1.1 &lt;b&gt;unknown&lt;/b&gt;');
+    }
+    expect((await owner.get('')).text).not.toContain('5.1.1');
   });
 
   test('is tried again where the server only refuses this email', async () => {
