@@ -571,6 +571,11 @@ describe("a shop's own words", () => {
       shopUrl: 'https://shop.example/shop/Harbour',
       email: context.to,
     },
+    hostMessage: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      message: 'On Sunday from 2 to 4 am the service is not available.',
+    },
   };
 
   test.each(KIND_NAMES)('of %s can name no link that carries a secret', (name) => {

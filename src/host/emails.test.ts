@@ -159,6 +159,31 @@ test('its mailings pause, and can not be sent or resumed', async () => {
   expect((await setState('sending')).status).toBe(200);
 });
 
+test('its people can not send by their own mail server either', async () => {
+  const owner = await givenMerchant(service, 'owner', 'Tea');
+  const [hostName, port] = smtp.host.split(':') as [string, string];
+  const sender = 'shop@tea.example';
+  await owner.post('/settings/emails/server', {
+    host: hostName,
+    port,
+    tls: 'none',
+    user: '',
+    password: '',
+    sender,
+  });
+  await freeze();
+  const { status, text } = await owner.post('/settings/emails/server/test');
+  expect(status).toBe(409);
+  expect(text).toContain('The operator of the service has stopped the emails of this shop.');
+  await queue('Tea', 'ada@mail.example');
+  start();
+  await waitFor(async () => (await jobs()).every(({ held }) => held));
+  expect(sent()).toEqual([]);
+  await thaw();
+  await waitFor(async () => (await jobs()).length === 0);
+  expect(smtp.taken.map(({ from, to }) => [from, to])).toEqual([[sender, ['ada@mail.example']]]);
+});
+
 test('the admin says so, and both logs', async () => {
   const owner = await givenMerchant(service, 'owner', 'Tea');
   expect((await owner.get('')).text).not.toContain('has stopped the emails');

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isLoopback } from '../../config.ts';
-import { HttpError, tooManyRequests } from '../../http/errors.ts';
+import { HttpError, Refusal, tooManyRequests } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { Redirect, type FormRequest } from '../../http/page-kit.ts';
 import { textIn } from '../../http/locale.ts';
@@ -65,6 +65,7 @@ export function mailServerPages(pages: ShopPages): void {
 
   pages.post(`${MAIL_SERVER_PATH}/test`, 'settings_write', async (visit, form) => {
     const messages = visit.messages.settings.mailServer;
+    if (visit.settings.emailsFrozen !== null) throw new Refusal('EMAILS_FROZEN');
     if (!(await form.isWithinLimit(`mail-server-test/${visit.shopId}`, MAX_TESTS))) {
       const { headers } = tooManyRequests(MAX_TESTS, 3600);
       throw new HttpError(429, messages.tooOften, headers);
