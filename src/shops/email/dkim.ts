@@ -108,7 +108,8 @@ export async function checkDueDkimKeys(
   log: FastifyBaseLogger,
   signal?: AbortSignal,
 ): Promise<void> {
-  for (let found = CHECKED_AT_ONCE; found === CHECKED_AT_ONCE && signal?.aborted !== true;) {
+  const mayGoOn = () => signal?.aborted !== true;
+  for (let found = CHECKED_AT_ONCE; found === CHECKED_AT_ONCE && mayGoOn();) {
     const due = await findDueDkimKeys(db, CHECKED_AT_ONCE);
     await Promise.all(
       due.map(async (key) => {

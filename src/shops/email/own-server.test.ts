@@ -351,7 +351,7 @@ describe('addresses of mail servers', () => {
         isLocalAllowed: async () => isLocalAllowed,
         resolve: async () => addresses.map((address) => ({ address, family: 4 })),
       },
-      { envelope: email.envelope, raw: Buffer.from('Subject: x\r\n\r\nx') } as never,
+      { envelope: email.envelope, raw: Buffer.from('Subject: x\r\n\r\nx') },
       { deadline },
     );
 
