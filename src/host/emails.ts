@@ -29,7 +29,7 @@ const EmailState = Type.Object(
       examples: [12],
     }),
   },
-  { title: 'emails of a hosted shop' },
+  { title: 'hosted shop emails' },
 );
 
 const shared = { under: 'host', tag: 'host', labels: [], params: OfShop, answer: EmailState } as const;

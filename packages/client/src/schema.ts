@@ -11850,8 +11850,8 @@ export interface components {
              */
             next: string | null;
         };
-        /** EmailsOfAHostedShop */
-        EmailsOfAHostedShop: {
+        /** HostedShopEmails */
+        HostedShopEmails: {
             /**
              * @description Since when no email leaves; null: they are sent.
              * @example 2026-11-15T08:30:00Z
@@ -12478,7 +12478,7 @@ export type HostEventList = components['schemas']['HostEventList'];
 export type Turnover = components['schemas']['Turnover'];
 export type UsageDay = components['schemas']['UsageDay'];
 export type UsageList = components['schemas']['UsageList'];
-export type EmailsOfAHostedShop = components['schemas']['EmailsOfAHostedShop'];
+export type HostedShopEmails = components['schemas']['HostedShopEmails'];
 export type EmailFreeze = components['schemas']['EmailFreeze'];
 export type MessageTexts = components['schemas']['MessageTexts'];
 export type HostMessage = components['schemas']['HostMessage'];
@@ -38573,7 +38573,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EmailsOfAHostedShop"];
+                    "application/json": components["schemas"]["HostedShopEmails"];
                 };
             };
             /** @description No token where one is needed, or one that is unknown in this shop. */
@@ -38679,7 +38679,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EmailsOfAHostedShop"];
+                    "application/json": components["schemas"]["HostedShopEmails"];
                 };
             };
             /** @description A value, the body or a header is wrong; the message names it. */
@@ -38806,7 +38806,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EmailsOfAHostedShop"];
+                    "application/json": components["schemas"]["HostedShopEmails"];
                 };
             };
             /** @description A value, the body or a header is wrong; the message names it. */
