@@ -113,7 +113,8 @@ async function emailState(db: Queries, shopId: string): Promise<Static<typeof Em
   const row = await db.one<{ frozenAt: Date | null; reason: string | null; waiting: number }>(sql`
     select emails_frozen_at as "frozenAt", emails_frozen_reason as reason, (
       select count(*) from (
-        select from job where job.shop_id = ${shopId} and held_at is not null and run_at is not null
+        select from job
+        where queue in ('mail', 'mailing') and job.shop_id = ${shopId} and run_at is not null and held_at is not null
         limit ${MAX_COUNTED}
       ) as held
     ) as waiting

@@ -96,11 +96,12 @@ export function failHeldJobs(
       and coalesce(content ->> 'template', '') <> all (${except}::text[])`);
 }
 
-/** What had to wait is due at once. */
+/** What had to wait is due at once. All queues are named, because the index begins with them. */
 export function releaseHeldJobs(db: Queries, shopId: string) {
   return db.run(sql`
     update job set run_at = ${db.serviceNow}
-    where shop_id = ${shopId} and held_at is not null and run_at > ${db.serviceNow} and taken_at is null`);
+    where queue in ('mail', 'mailing') and shop_id = ${shopId} and run_at > ${db.serviceNow}
+      and held_at is not null and taken_at is null`);
 }
 
 /** Lets a job wait that was taken: its attempt does not count. */
