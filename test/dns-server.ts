@@ -89,7 +89,12 @@ function answerTo(question: Buffer, type: RecordType, value: string | undefined)
 function dataOf(type: RecordType, value: string): Buffer {
   switch (type) {
     case 'TXT':
-      return Buffer.from([value.length, ...Buffer.from(value, 'latin1')]);
+      // Texts of up to 255 bytes, which belong together.
+      return Buffer.concat(
+        (value.match(/[^]{1,255}/g) ?? ['']).map((text) =>
+          Buffer.from([text.length, ...Buffer.from(text, 'latin1')]),
+        ),
+      );
     case 'CNAME':
       return writeLabels(value);
     case 'A':

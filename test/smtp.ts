@@ -13,6 +13,10 @@ export interface SmtpServer {
   refusals: string[];
   /** Answers to the addresses of recipients, in place of `250`. */
   unknown: Map<string, string>;
+  /** Answers to commands, in place of the usual ones: `AUTH`, `MAIL`; `''` answers nothing at all. */
+  answers: Map<string, string>;
+  /** Connections that were made. */
+  connections: number;
   /** How many mails were sent to their end, whatever the answer. */
   ends: number;
   close(): Promise<void>;
@@ -21,6 +25,7 @@ export interface SmtpServer {
 export async function startSmtp(): Promise<SmtpServer> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
+    smtp.connections++;
     sockets.add(socket.on('close', () => sockets.delete(socket)).on('error', () => {}));
     let mail = { from: '', to: [] as string[] };
     let rest = '';
@@ -29,6 +34,8 @@ export async function startSmtp(): Promise<SmtpServer> {
     const command = (line: string) => {
       const [verb = ''] = line.toUpperCase().split(/[ :]/, 1);
       const address = /<(.*)>/.exec(line)?.[1] ?? '';
+      const given = smtp.answers.get(verb);
+      if (given !== undefined) return given === '' ? undefined : answer(given);
       if (verb === 'EHLO') return answer('250-test\r\n250 AUTH PLAIN');
       if (verb === 'STARTTLS') return answer('502 not here');
       if (verb === 'AUTH') {
@@ -76,6 +83,8 @@ export async function startSmtp(): Promise<SmtpServer> {
     credentials: [],
     refusals: [],
     unknown: new Map(),
+    answers: new Map(),
+    connections: 0,
     ends: 0,
     close: async () => {
       for (const socket of sockets) socket.destroy();

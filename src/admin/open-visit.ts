@@ -17,6 +17,8 @@ import type { VatRegister } from '../shops/vat-numbers/register.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { findSupportSession, isSupportToken, touchSupportVisit } from '../host/support.ts';
 import { brandOf } from '../platform/brand.ts';
+import type { CurrentMessages } from '../host/current-messages.ts';
+import { findHostMessages } from './layout/host-messages.ts';
 import { isLanguage, LANGUAGES, adminMessagesIn, type Language } from './messages.ts';
 import { withUser, type Device, type DeviceCookie } from '../people/accounts/device-cookie.ts';
 import type { NoticeCookie } from './notice-cookie.ts';
@@ -34,6 +36,7 @@ export interface AdminDeps {
   demoAccess: ObservedDemoAccess;
   callAs: Operations['callAs'];
   vatRegister: VatRegister;
+  hostNews: Pick<CurrentMessages, 'all'>;
 }
 
 export interface OpenDeps extends AdminDeps {
@@ -169,6 +172,7 @@ export async function openShopVisit(
     storefront: storefrontAddress(visit.origin, settings, deps.hosts),
     domainPolicy: domainPolicy(deps.config, deps.demoAccess, request.host),
     vatRegister: deps.vatRegister,
+    hostMessages: await findHostMessages(deps.db, deps.hostNews, { shopId, userId: user.userId }),
     call: callIn(undefined),
     inTransaction: (work) =>
       joinCalls(deps.db.ofShop(shopId), { appId: user.userId, log: request.log }, (joined) =>

@@ -21,6 +21,7 @@ import type { CreationDeps } from '../host/shops.ts';
 import { host } from './host/host.ts';
 import { dashboardPages } from './home/home.ts';
 import { ASSETS } from './layout/assets.ts';
+import { hostMessagePages } from './layout/host-messages.ts';
 import { marketing } from './marketing/marketing.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
@@ -143,6 +144,7 @@ export async function adminRoutes(
     reportPages(shopPages);
     taxReportPages(shopPages);
     settings(shopPages, deps);
+    hostMessagePages(shopPages);
     adminSearchPages(shopPages);
     productListPages(shopPages);
     bulk(shopPages);

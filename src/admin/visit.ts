@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import type { Database, Transaction } from '../db/database.ts';
+import type { HostMessage } from '../host/message-queries.ts';
 import type { CallOperation } from '../http/internal-call.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { VatRegister } from '../shops/vat-numbers/register.ts';
@@ -62,6 +63,8 @@ export interface ShopVisit extends AnyVisit {
   /** The domains that the shop may name. */
   domainPolicy: DomainPolicy;
   vatRegister: VatRegister;
+  /** What the host says to the people of the shop now. */
+  hostMessages: readonly HostMessage[];
   /**
    * Calls an operation of the API as the user: `call(createShipment, { params: { orderId }, body })`. Refusals are
    * thrown. Reads in another shape than the API's are queries of the modules.

@@ -41,6 +41,10 @@ import { customerOperations } from '../people/customers/routes.ts';
 import type { Database } from '../db/database.ts';
 import { hostDomains } from '../host/domains.ts';
 import { hostLinks } from '../host/link-routes.ts';
+import { createCurrentMessages } from '../host/current-messages.ts';
+import { hostEmails } from '../host/emails.ts';
+import { hostMessages } from '../host/messages.ts';
+import { statusPage } from '../host/status-page.ts';
 import { hostLog } from '../host/log.ts';
 import { hostMetrics } from '../host/metrics.ts';
 import { hostOwners } from '../host/owners.ts';
@@ -421,10 +425,15 @@ export async function buildApp({
   hostLinks(api, hostDeps);
   hostLog(api);
   hostUsage(api);
+  hostEmails(api);
+  const hostNews = createCurrentMessages(db, { log, isMigrated });
+  app.addHook('onReady', () => hostNews.refreshQuietly());
+  hostMessages(api, hostNews);
   api.finish();
   await docsRoutes(app, { config, demoAccess });
   mediaRoutes(app, { media });
   securityContact(app, { db, config });
+  statusPage(app, { db, config, messages: hostNews, isMigrated });
   startPageRoutes(app, { db, config, hosts, demoAccess, isMigrated });
   await paymentWebhooks(app, { payments, config, limiter, isMigrated });
   await storefrontRoutes(app, {
@@ -455,6 +464,7 @@ export async function buildApp({
     media,
     creation,
     service,
+    hostNews,
   });
 
   // Waiting readers would keep the service from ending.
@@ -464,6 +474,7 @@ export async function buildApp({
     await hosts.close();
     await demoAccess.close();
     await clocks.close();
+    await hostNews.close();
     limiter.close();
     await limiter.flush();
     await appUse.close();

@@ -3,6 +3,8 @@ import { runDueEdits } from '../catalogue/products/bulk-edit-runner.ts';
 import { runDueImports } from '../catalogue/products/import-runner.ts';
 import { runDueRebuilds } from '../catalogue/products/listing-rebuild.ts';
 import { runDueMailings } from '../content/mailings/runner.ts';
+import { staffOf } from '../admin/users/staff.ts';
+import { emailDueMessages } from '../host/message-sender.ts';
 import { cleanupSteps } from './cleanup-steps.ts';
 import { isPrivate, type Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
@@ -19,6 +21,7 @@ import { installationKey } from '../platform/sealing.ts';
 import { receiverPolicy, type Resolve } from '../apps/webhooks/receiver-address.ts';
 import { startWebhookWorker } from '../apps/webhooks/worker.ts';
 import { createServiceAddresses } from '../shops/domains/service-addresses.ts';
+import { startDkimChecks } from '../shops/email/dkim.ts';
 import { startDomainChecks } from '../shops/domains/worker.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { domainChallenges } from '../shops/shop/domain-challenge.ts';
@@ -27,6 +30,7 @@ import { WEBHOOK_ENTITIES } from './webhook-entities.ts';
 const CHECK_REBUILDS = 5_000;
 const CHECK_CLEANUP = 60_000;
 const CHECK_MAILINGS = 2_000;
+const CHECK_MESSAGES = 10_000;
 /** A merchant waits for it. */
 const CHECK_IMPORTS = 1_000;
 
@@ -51,6 +55,9 @@ export function startBackground(
       runDueMoves({ db, config, media, log, policy, loadKey }, signal),
     ),
     repeat('the bulk edits of products', CHECK_IMPORTS, log, (signal) => runDueEdits({ db, log }, signal)),
+    repeat('the messages of the host', CHECK_MESSAGES, log, (signal) =>
+      emailDueMessages(db, staffOf(config), signal),
+    ),
     repeat('the mailings', CHECK_MAILINGS, log, (signal) => runDueMailings({ db, config, log }, signal)),
     repeat('the clean-up', CHECK_CLEANUP, log, (signal) => runCleanup(db, steps, { log, signal })),
   ];
@@ -58,7 +65,7 @@ export function startBackground(
 }
 
 /**
- * Starts to check the domains of shops. A service that only this machine can call checks none: nobody can reach it
+ * Starts to check the domains of shops, and the records of their signatures. A service that only this machine can call checks none: nobody can reach it
  * under them. Undefined then.
  */
 export async function startDomains({
@@ -74,7 +81,11 @@ export async function startDomains({
 }): Promise<Background | undefined> {
   if (isPrivate(config)) return undefined;
   const challengeOf = domainChallenges(await installationKey(config));
-  return startDomainChecks({ db, log, challengeOf, hosts, service: createServiceAddresses(config) });
+  const checks = [
+    startDomainChecks({ db, log, challengeOf, hosts, service: createServiceAddresses(config) }),
+    startDkimChecks(db, log),
+  ];
+  return { stop: async () => void (await Promise.all(checks.map((check) => check.stop()))) };
 }
 
 export interface WebhookWorkDeps {

@@ -18,6 +18,7 @@ import { supportVisitCleanup } from '../host/support.ts';
 import { answerCleanup, hostAnswerCleanup } from '../http/idempotency.ts';
 import { windowCleanup } from '../http/rate-limit.ts';
 import { emailCountCleanup } from '../platform/email/daily-limit.ts';
+import { emailProblemCleanup } from '../platform/email/problems.ts';
 import { eventCleanup } from '../platform/events/queries.ts';
 import { moveCleanup } from '../imports/moves/queries.ts';
 import { shopDayCleanup, shopDays } from '../platform/plans/shop-days.ts';
@@ -59,6 +60,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     supportVisitCleanup,
     wishlistCleanup,
     emailCountCleanup,
+    emailProblemCleanup,
     shopDays,
     shopDayCleanup,
     failedJobCleanup,

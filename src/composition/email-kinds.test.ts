@@ -579,6 +579,11 @@ describe("a shop's own words", () => {
       reason: 'Ticket 4711: delivery costs to France',
       until: '20 November 2026 at 10:00 UTC',
     },
+    hostMessage: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      message: 'On Sunday from 2 to 4 am the service is not available.',
+    },
   };
 
   test.each(KIND_NAMES)('of %s can name no link that carries a secret', (name) => {

@@ -1,6 +1,7 @@
 import { invitationEmail } from '../admin/users/invitation-email.ts';
 import { supportEnteredEmail } from '../admin/support/entered-email.ts';
 import { passwordEmail } from '../admin/users/password-email.ts';
+import { hostMessageEmail } from '../host/message-email.ts';
 import { availabilityEmail } from '../catalogue/products/availability-email.ts';
 import { cartReminder } from '../carts/reminder-email.ts';
 import { orderConfirmation } from '../orders/confirmation-email.ts';
@@ -55,4 +56,5 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   invitationEmail,
   passwordEmail,
   supportEnteredEmail,
+  hostMessageEmail,
 ];

@@ -2,14 +2,17 @@ import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import type { PoolConfig } from 'pg';
 import type { Config } from '../config.ts';
-import { MAILING_QUEUE, startMailingWorker } from '../content/mailings/worker.ts';
+import { AT_ONCE, MAILING_QUEUE, startMailingWorker } from '../content/mailings/worker.ts';
 import type { Database } from '../db/database.ts';
+import type { Resolve } from '../http/public-address.ts';
+import { readDemoAccess } from '../http/demo-access.ts';
 import { repeat, type Background } from '../platform/background.ts';
 import { deliveryPlace } from '../platform/email/delivery.ts';
 import { EMAIL_QUEUE } from '../platform/email/queue.ts';
 import { startEmailWorker, type EmailWorker } from '../platform/email/worker.ts';
 import { findDueJobs } from '../platform/jobs/queries.ts';
 import { startThread } from '../platform/thread.ts';
+import { createSending } from '../shops/email/sending.ts';
 import { createEmailShopLoader } from '../shops/email/shop.ts';
 import { EMAIL_KINDS } from './email-kinds.ts';
 
@@ -21,14 +24,30 @@ export interface EmailDeps {
   origin: string;
   /** Milliseconds between two reads of an empty queue. */
   pause?: number;
+  /** Finds the addresses of mail servers of shops; absent: by DNS. */
+  resolve?: Resolve;
 }
 
+/** Emails that go by mail servers of shops at the same time. */
+const OWN_AT_ONCE = 10;
+
 /** Starts to send the emails in the queue and those of mailings, in this thread. */
-export function startEmails({ db, config, log, origin, pause }: EmailDeps): EmailWorker {
+export function startEmails({ db, config, log, origin, pause, resolve }: EmailDeps): EmailWorker {
   const loadShop = createEmailShopLoader({ db, config, origin });
+  const policy = { isLocalAllowed: async () => (await readDemoAccess(db, config)).isOpen(), resolve };
+  const serviceKinds = EMAIL_KINDS.filter(({ isOfService }) => isOfService).map(({ name }) => name);
+  const sendingOf = (ownAtOnce: number) => createSending({ db, config, policy, serviceKinds, ownAtOnce });
   const workers = [
-    startEmailWorker({ db, config, log, kinds: EMAIL_KINDS, loadShop, pause }),
-    startMailingWorker({ db, config, log, origin, pause }),
+    startEmailWorker({
+      db,
+      config,
+      log,
+      kinds: EMAIL_KINDS,
+      loadShop,
+      sending: sendingOf(OWN_AT_ONCE),
+      pause,
+    }),
+    startMailingWorker({ db, config, log, origin, sending: sendingOf(Math.ceil(AT_ONCE / 2)), pause }),
   ];
   return {
     quietFor: () => Math.min(...workers.map((worker) => worker.quietFor())),

@@ -425,7 +425,8 @@ const DOCUMENTED: Documented[] = Object.entries(
           .slice('/host'.length)
           .replace('{shopId}', 'DemoShop')
           .replace('{ownerId}', newId(NOW))
-          .replace('{domain}', 'x.example'),
+          .replace('{domain}', 'x.example')
+          .replace('{messageId}', newId(NOW)),
         scope,
       }))
     : [],

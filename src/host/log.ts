@@ -20,6 +20,8 @@ export const HOST_EVENTS = [
   'SHOP_OWNER_ADDED',
   'SHOP_OWNER_REMOVED',
   'SHOP_DOMAINS_CHANGED',
+  'SHOP_EMAILS_FROZEN',
+  'SHOP_EMAILS_THAWED',
 ] as const;
 
 export type HostEventType = (typeof HOST_EVENTS)[number];
@@ -117,7 +119,7 @@ const listHostEvents = operation({
   name: 'listHostEvents',
   summary: 'List events of shops',
   description:
-    'What happened to shops, oldest first: created, renamed, suspended, resumed, deletion planned, restored, deleted, plan, owners and domains changed. Begin with `after=0`, and go on with the position of the last event; a reader who does so misses none, and gets none twice.',
+    'What happened to shops, oldest first: created, renamed, suspended, resumed, deletion planned, restored, deleted, plan, owners and domains changed, emails frozen and thawed. Begin with `after=0`, and go on with the position of the last event; a reader who does so misses none, and gets none twice.',
   tag: 'host',
   labels: [],
   access: { host: 'host_shops_read' },

@@ -74,13 +74,16 @@ export interface LockedShop {
   isSuspended: boolean;
   deletionAt: Date | null;
   plan: string | null;
+  /** Why its emails are frozen; null: they are sent. */
+  emailsFrozen: string | null;
 }
 
 /** undefined: there is no such shop. */
 export function lockHostedShop(tx: Transaction, shopId: string) {
   return tx.one<LockedShop>(sql`
-    select suspended_at is not null as "isSuspended", deletion_at as "deletionAt", plan from shop
-    where shop_id = ${shopId} for update`);
+    select suspended_at is not null as "isSuspended", deletion_at as "deletionAt", plan,
+      emails_frozen_reason as "emailsFrozen"
+    from shop where shop_id = ${shopId} for update`);
 }
 
 export async function findShopToDelete(db: Queries): Promise<string | undefined> {

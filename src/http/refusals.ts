@@ -484,6 +484,11 @@ export const SHARED_REFUSALS = {
     status: 409,
     message: 'Nobody could read the pages of the shop or unsubscribe there, because they are not public',
   },
+  EMAILS_FROZEN: { status: 409, message: 'The operator of the service has stopped the emails of this shop' },
+  TOO_MANY_HOST_MESSAGES: {
+    status: 409,
+    message: 'There are {limit} messages already, delete an old one first',
+  },
   TOO_MANY_PAGES: { status: 400, message: 'A shop has at most {limit} pages of its own' },
   PAGE_SLUG_TAKEN: {
     status: 409,

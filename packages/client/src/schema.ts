@@ -3539,7 +3539,7 @@ export interface paths {
         };
         /**
          * List events of shops
-         * @description What happened to shops, oldest first: created, renamed, suspended, resumed, deletion planned, restored, deleted, plan, owners and domains changed. Begin with `after=0`, and go on with the position of the last event; a reader who does so misses none, and gets none twice.
+         * @description What happened to shops, oldest first: created, renamed, suspended, resumed, deletion planned, restored, deleted, plan, owners and domains changed, emails frozen and thawed. Begin with `after=0`, and go on with the position of the last event; a reader who does so misses none, and gets none twice.
          *
          *     Scope: host_shops_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
@@ -3594,6 +3594,132 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/host/shops/{shopId}/emails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get state of emails
+         * @description Whether the emails of a shop are frozen, and how many of them wait.
+         *
+         *     Scope: host_shops_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getHostShopEmails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/host/shops/{shopId}/freeze-emails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Freeze emails
+         * @description No email of the shop leaves any more: those about orders wait, and mailings pause. Invitations and forgotten passwords of its people still go. The admin of the shop shows the reason. Frozen again, the new reason counts.
+         *
+         *     Scope: host_shops_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["freezeHostShopEmails"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/host/shops/{shopId}/thaw-emails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Thaw emails
+         * @description Emails that have waited for at most three days are sent; older ones are marked as not sent. The people of the shop resume its mailings themselves.
+         *
+         *     Scope: host_shops_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["thawHostShopEmails"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/host/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List messages
+         * @description Past, current and coming messages to the people of shops, the newest first. There are at most 200.
+         *
+         *     Scope: host_shops_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listHostMessages"];
+        put?: never;
+        /**
+         * Create message
+         * @description The admin of the shops concerned shows it on every page, within seconds. With `isEmailed` the owners get it by email too, each of them once, whatever the number of shops.
+         *
+         *     Scope: host_shops_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["createHostMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/host/messages/{messageId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get message
+         * @description Scope: host_shops_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getHostMessage"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete message
+         * @description It is no longer shown, and nobody else is sent it by email.
+         *
+         *     Scope: host_shops_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        delete: operations["deleteHostMessage"];
+        options?: never;
+        head?: never;
+        /**
+         * Update message
+         * @description Only what is named changes. An email that was sent is not sent again.
+         *
+         *     Scope: host_shops_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        patch: operations["updateHostMessage"];
         trace?: never;
     };
 }
@@ -9342,7 +9468,7 @@ export interface components {
              */
             endDate: string | null;
             /**
-             * @description Why it has stopped by itself. segmentGone: its segment was deleted. shopNotPublic: the shop is suspended, or nobody can read its pages without a token.
+             * @description Why it has stopped by itself. segmentGone: its segment was deleted. shopNotPublic: the shop is suspended, or nobody can read its pages without a token. emailsFrozen: the host has stopped the emails of the shop. allRefused: the mail server has refused 50 emails one after the other. serverRefuses: it refuses the user name or the password.
              * @example segmentGone
              */
             problem: string | null;
@@ -9524,7 +9650,7 @@ export interface components {
              */
             endDate: string | null;
             /**
-             * @description Why it has stopped by itself. segmentGone: its segment was deleted. shopNotPublic: the shop is suspended, or nobody can read its pages without a token.
+             * @description Why it has stopped by itself. segmentGone: its segment was deleted. shopNotPublic: the shop is suspended, or nobody can read its pages without a token. emailsFrozen: the host has stopped the emails of the shop. allRefused: the mail server has refused 50 emails one after the other. serverRefuses: it refuses the user name or the password.
              * @example segmentGone
              */
             problem: string | null;
@@ -11726,7 +11852,7 @@ export interface components {
              * @example SHOP_CREATED
              * @enum {string}
              */
-            type: "SHOP_CREATED" | "SHOP_RENAMED" | "SHOP_SUSPENDED" | "SHOP_RESUMED" | "SHOP_DELETION_PLANNED" | "SHOP_RESTORED" | "SHOP_DELETED" | "SHOP_PLAN_CHANGED" | "SHOP_OWNER_ADDED" | "SHOP_OWNER_REMOVED" | "SHOP_DOMAINS_CHANGED";
+            type: "SHOP_CREATED" | "SHOP_RENAMED" | "SHOP_SUSPENDED" | "SHOP_RESUMED" | "SHOP_DELETION_PLANNED" | "SHOP_RESTORED" | "SHOP_DELETED" | "SHOP_PLAN_CHANGED" | "SHOP_OWNER_ADDED" | "SHOP_OWNER_REMOVED" | "SHOP_DOMAINS_CHANGED" | "SHOP_EMAILS_FROZEN" | "SHOP_EMAILS_THAWED";
             /**
              * @description The shop; it may be deleted by now.
              * @example TeaHouse
@@ -11834,6 +11960,170 @@ export interface components {
              * @example TeaHouse
              */
             next: string | null;
+        };
+        /** HostedShopEmails */
+        HostedShopEmails: {
+            /**
+             * @description Since when no email leaves; null: they are sent.
+             * @example 2026-11-15T08:30:00Z
+             */
+            frozenAt: string | null;
+            /**
+             * @description Why they are frozen.
+             * @example Newsletters to bought addresses
+             */
+            reason: string | null;
+            /**
+             * @description Emails that have to wait, at most 10,000 are counted.
+             * @example 12
+             */
+            waiting: number;
+        };
+        /** EmailFreeze */
+        EmailFreeze: {
+            /**
+             * @description Why. The people of the shop read it in their admin.
+             * @example Newsletters to bought addresses
+             */
+            reason: string;
+        };
+        /** MessageTexts */
+        MessageTexts: {
+            /**
+             * @description The message in English, as plain text.
+             * @example On Sunday from 2 to 4 am the shops are not available: the database is updated.
+             */
+            en: string;
+            /**
+             * @description The message in German, as plain text.
+             * @example On Sunday from 2 to 4 am the shops are not available: the database is updated.
+             */
+            de?: string;
+            /**
+             * @description The message in French, as plain text.
+             * @example On Sunday from 2 to 4 am the shops are not available: the database is updated.
+             */
+            fr?: string;
+        };
+        /** HostMessage */
+        HostMessage: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            messageId: string;
+            /** @description The message in the languages of the admin; where one is missing, the English one is shown. */
+            texts: components["schemas"]["MessageTexts"];
+            /**
+             * @description info: everybody can put it away. warning: it stays until its end.
+             * @example warning
+             * @enum {string}
+             */
+            level: "info" | "warning";
+            /**
+             * @description From when on it is shown.
+             * @example 2026-11-15T08:30:00Z
+             */
+            from: string;
+            /**
+             * @description Until when it is shown.
+             * @example 2026-11-15T08:30:00Z
+             */
+            until: string;
+            /** @description Only shops of these plans; an empty name: of the default one. null: whatever the plan. */
+            plans: string[] | null;
+            /** @description Only these shops. null: whatever the shop. */
+            shopIds: string[] | null;
+            /**
+             * @description The status page of the service at /status shows it too, to everybody.
+             * @example true
+             */
+            isPublic: boolean;
+            /**
+             * @description When it was made.
+             * @example 2026-11-15T08:30:00Z
+             */
+            createdAt: string;
+            /**
+             * @description When it was changed last.
+             * @example 2026-11-15T08:30:00Z
+             */
+            changedAt: string;
+            /**
+             * @description The owners are being sent it by email.
+             * @example false
+             */
+            isBeingEmailed: boolean;
+        };
+        /** HostMessageList */
+        HostMessageList: {
+            /** @description The messages. */
+            items: components["schemas"]["HostMessage"][];
+        };
+        /** NewHostMessage */
+        NewHostMessage: {
+            /** @description The message in the languages of the admin; where one is missing, the English one is shown. */
+            texts: components["schemas"]["MessageTexts"];
+            /**
+             * @description info: everybody can put it away. warning: it stays until its end.
+             * @example warning
+             * @enum {string}
+             */
+            level: "info" | "warning";
+            /**
+             * @description From when on it is shown, ISO 8601. Absent: from now on.
+             * @example 2026-11-22T02:00:00Z
+             */
+            from?: string;
+            /**
+             * @description Until when it is shown, ISO 8601.
+             * @example 2026-11-22T02:00:00Z
+             */
+            until: string;
+            /** @description Only shops of these plans; an empty name: of the default one. null: whatever the plan. */
+            plans?: string[] | null;
+            /** @description Only these shops. null: whatever the shop. */
+            shopIds?: string[] | null;
+            /**
+             * @description The status page of the service at /status shows it too, to everybody.
+             * @example true
+             */
+            isPublic?: boolean;
+            /**
+             * @description The owners get it by email, too.
+             * @example false
+             */
+            isEmailed?: boolean;
+        };
+        /** HostMessageChanges */
+        HostMessageChanges: {
+            /** @description The message in the languages of the admin; where one is missing, the English one is shown. */
+            texts?: components["schemas"]["MessageTexts"];
+            /**
+             * @description info: everybody can put it away. warning: it stays until its end.
+             * @example warning
+             * @enum {string}
+             */
+            level?: "info" | "warning";
+            /**
+             * @description From when on it is shown, ISO 8601.
+             * @example 2026-11-22T02:00:00Z
+             */
+            from?: string;
+            /**
+             * @description Until when it is shown, ISO 8601.
+             * @example 2026-11-22T02:00:00Z
+             */
+            until?: string;
+            /** @description Only shops of these plans; an empty name: of the default one. null: whatever the plan. */
+            plans?: string[] | null;
+            /** @description Only these shops. null: whatever the shop. */
+            shopIds?: string[] | null;
+            /**
+             * @description The status page of the service at /status shows it too, to everybody.
+             * @example true
+             */
+            isPublic?: boolean;
         };
     };
     responses: {
@@ -11995,6 +12285,11 @@ export interface components {
          * @example 2026-11-30
          */
         to: string;
+        /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        messageId: string;
     };
     requestBodies: never;
     headers: never;
@@ -12298,6 +12593,13 @@ export type HostEventList = components['schemas']['HostEventList'];
 export type Turnover = components['schemas']['Turnover'];
 export type UsageDay = components['schemas']['UsageDay'];
 export type UsageList = components['schemas']['UsageList'];
+export type HostedShopEmails = components['schemas']['HostedShopEmails'];
+export type EmailFreeze = components['schemas']['EmailFreeze'];
+export type MessageTexts = components['schemas']['MessageTexts'];
+export type HostMessage = components['schemas']['HostMessage'];
+export type HostMessageList = components['schemas']['HostMessageList'];
+export type NewHostMessage = components['schemas']['NewHostMessage'];
+export type HostMessageChanges = components['schemas']['HostMessageChanges'];
 export type ResponseRefused = components['responses']['Refused'];
 export type ParameterShopId = components['parameters']['shopId'];
 export type ParameterLocale = components['parameters']['locale'];
@@ -12326,6 +12628,7 @@ export type ParameterWebhookId = components['parameters']['webhookId'];
 export type ParameterDomain = components['parameters']['domain'];
 export type ParameterFrom = components['parameters']['from'];
 export type ParameterTo = components['parameters']['to'];
+export type ParameterMessageId = components['parameters']['messageId'];
 export type $defs = Record<string, never>;
 export interface operations {
     getShop: {
@@ -38588,6 +38891,946 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /host/usage/csv",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getHostShopEmails: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostedShopEmails"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: GET /host/shops/DemoShop/emails",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_shops_read, Request: GET /host/shops/DemoShop/emails",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /host/shops/NoSuchShop/emails",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /host/shops/DemoShop/emails",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    freezeHostShopEmails: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-freezeHostShopEmails
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "Newsletters to bought addresses"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EmailFreeze"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostedShopEmails"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /host/shops/DemoShop/freeze-emails",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: POST /host/shops/DemoShop/freeze-emails",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_shops_write, Request: POST /host/shops/DemoShop/freeze-emails",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /host/shops/NoSuchShop/freeze-emails",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /host/shops/DemoShop/freeze-emails",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /host/shops/DemoShop/freeze-emails",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    thawHostShopEmails: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-thawHostShopEmails
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostedShopEmails"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: POST /host/shops/DemoShop/thaw-emails",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: POST /host/shops/DemoShop/thaw-emails",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_shops_write, Request: POST /host/shops/DemoShop/thaw-emails",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /host/shops/NoSuchShop/thaw-emails",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /host/shops/DemoShop/thaw-emails",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /host/shops/DemoShop/thaw-emails",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listHostMessages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostMessageList"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: GET /host/messages",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_shops_read, Request: GET /host/messages",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /host/messages",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    createHostMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-createHostMessage
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "texts": {
+                 *         "en": "On Sunday from 2 to 4 am the shops are not available: the database is updated.",
+                 *         "de": "On Sunday from 2 to 4 am the shops are not available: the database is updated.",
+                 *         "fr": "On Sunday from 2 to 4 am the shops are not available: the database is updated."
+                 *       },
+                 *       "level": "warning",
+                 *       "from": "2026-11-22T02:00:00Z",
+                 *       "until": "2026-11-22T02:00:00Z",
+                 *       "plans": [
+                 *         "small"
+                 *       ],
+                 *       "shopIds": [
+                 *         "TeaHouse"
+                 *       ],
+                 *       "isPublic": true,
+                 *       "isEmailed": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewHostMessage"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostMessage"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /host/messages",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: POST /host/messages",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_shops_write, Request: POST /host/messages",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /host/messages",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /host/messages",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getHostMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                messageId: components["parameters"]["messageId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostMessage"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: GET /host/messages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_shops_read, Request: GET /host/messages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /host/messages/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /host/messages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    deleteHostMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-deleteHostMessage
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                messageId: components["parameters"]["messageId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /host/messages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: DELETE /host/messages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_shops_write, Request: DELETE /host/messages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /host/messages/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /host/messages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /host/messages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateHostMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateHostMessage
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                messageId: components["parameters"]["messageId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "texts": {
+                 *         "en": "On Sunday from 2 to 4 am the shops are not available: the database is updated.",
+                 *         "de": "On Sunday from 2 to 4 am the shops are not available: the database is updated.",
+                 *         "fr": "On Sunday from 2 to 4 am the shops are not available: the database is updated."
+                 *       },
+                 *       "level": "warning",
+                 *       "from": "2026-11-22T02:00:00Z",
+                 *       "until": "2026-11-22T02:00:00Z",
+                 *       "plans": [
+                 *         "small"
+                 *       ],
+                 *       "shopIds": [
+                 *         "TeaHouse"
+                 *       ],
+                 *       "isPublic": true
+                 *     }
+                 */
+                "application/json-patch+json": components["schemas"]["HostMessageChanges"];
+                /**
+                 * @example {
+                 *       "texts": {
+                 *         "en": "On Sunday from 2 to 4 am the shops are not available: the database is updated.",
+                 *         "de": "On Sunday from 2 to 4 am the shops are not available: the database is updated.",
+                 *         "fr": "On Sunday from 2 to 4 am the shops are not available: the database is updated."
+                 *       },
+                 *       "level": "warning",
+                 *       "from": "2026-11-22T02:00:00Z",
+                 *       "until": "2026-11-22T02:00:00Z",
+                 *       "plans": [
+                 *         "small"
+                 *       ],
+                 *       "shopIds": [
+                 *         "TeaHouse"
+                 *       ],
+                 *       "isPublic": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["HostMessageChanges"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostMessage"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /host/messages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: PATCH /host/messages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_shops_write, Request: PATCH /host/messages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /host/messages/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /host/messages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /host/messages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Too Many Requests"
                      *     }
                      */

@@ -10,6 +10,7 @@ import { plainDay } from '../components/format.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
+import { emailProblemNotice } from '../components/email-problem.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { addressCard } from './address-card.ts';
 import { figures, monthChart, orderTable, SHOWN_ORDERS } from './customer-cards.ts';
@@ -218,7 +219,7 @@ async function customerPage(visit: ShopVisit, request: PageRequest, draft?: Draf
     title: titleOf(customer),
     menu: 'customers',
     breadcrumbs: [listStep(visit)],
-    main: html`${issues}
+    main: html`${issues} ${await emailProblemNotice(visit, emailAddress)}
       <div class="sides">
         <div class="stack">
           ${figures(visit, summary)}

@@ -10,6 +10,7 @@ import { nearLimits } from '../../platform/plans/limits.ts';
 import { checklist } from '../opening/checklist.ts';
 import { depsOf, previewCard } from '../opening/opening.ts';
 import type { ShopPages } from '../pages.ts';
+import { mailServerProblem } from '../settings/mail-server.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { comparePeriods, PERIODS, type Comparison, type Period } from './periods.ts';
 import {
@@ -30,13 +31,14 @@ const DAY = 86_400_000;
 export function dashboardPages(pages: ShopPages, providers: Providers): void {
   pages.get('', 'member', async (visit, request) => {
     const period = PERIODS.find((days) => String(days) === request.query('days')) ?? 30;
-    const [figures, tasks, near, readiness] = await Promise.all([
+    const [figures, tasks, near, readiness, mailServer] = await Promise.all([
       visit.may('orders_read') ? loadSales(visit, period) : undefined,
       loadTasks(visit),
       nearLimits(visit, visit.shopId),
       visit.may('settings_read')
         ? loadReadiness(visit.db, visit.settings, depsOf(visit, providers))
         : undefined,
+      visit.may('settings_read') ? mailServerProblem(visit) : undefined,
     ]);
     // A shop that was open before there was a checklist sees what it lacks too.
     const open = readiness && (!visit.settings.isOpen || !readiness.ready) ? readiness : undefined;
@@ -48,8 +50,8 @@ export function dashboardPages(pages: ShopPages, providers: Providers): void {
       title: visit.messages.home.title,
       menu: 'home',
       scripts: sales ? [UPLOT_STYLESHEET, UPLOT, HOME_SCRIPT] : [],
-      main: html`${near.limits.length > 0 && planCard(visit, near)} ${open && checklist(visit, open)}
-        ${open && !visit.settings.isOpen && previewCard(visit)}
+      main: html`${mailServer} ${near.limits.length > 0 && planCard(visit, near)}
+        ${open && checklist(visit, open)} ${open && !visit.settings.isOpen && previewCard(visit)}
         ${(!open || tasks.counts.length > 0) && taskList(visit, tasks)}
         ${sales && salesCard(visit, sales, period)}
         <div class="cards wide">

@@ -5,6 +5,7 @@ import { brandOf, type Brand } from '../../platform/brand.ts';
 import type { AdminPage } from '../page.ts';
 import { adminPath, storefrontLink, type ShopVisit, type Visit } from '../visit.ts';
 import { momentText } from '../components/format.ts';
+import { hostMessageBanner } from './host-messages.ts';
 import { HTMX, SCRIPT, STYLESHEET } from './assets.ts';
 import { MENU_ICONS, OPEN_ICON, SEARCH_ICON, USER_ICON } from './icons.ts';
 import { MENU, type MenuEntry } from './menu.ts';
@@ -36,12 +37,14 @@ export function documentBytes(visit: Visit<'anybody'> | ShopVisit, page: AdminPa
         <a class="skip" href="#main">${messages.layout.skip}</a>
         ${isOfShop ? header(visit, brand, page.menu) : brandHeader(visit, brand)}
         <main id="main" tabindex="-1">
-          ${isOfShop && supportBanner(visit)}${isOfShop && sandboxBanner(visit)} ${page.breadcrumbs && breadcrumbs(page.breadcrumbs, messages.layout.breadcrumbs)}
+          ${isOfShop && supportBanner(visit)}${isOfShop && sandboxBanner(visit)} ${isOfShop && hostMessageBanner(visit)}
+          ${page.breadcrumbs && breadcrumbs(page.breadcrumbs, messages.layout.breadcrumbs)}
           <div class="title">
             <h1>${page.title}</h1>
             ${page.actions && html`<div class="actions">${page.actions}</div>`}
           </div>
           ${isOfShop && visit.settings.isSuspended && pausedBanner(visit)}
+          ${isOfShop && frozenBanner(visit)}
           <div id="notices" aria-live="polite">${visit.notice && notice(visit.notice, messages.layout.undo)}</div>
           ${page.main}${brand.links.length > 0 && brandLinks(brand, messages.layout)}
         </main>
@@ -86,6 +89,16 @@ function pausedBanner({ settings: { deletionAt }, messages, language }: ShopVisi
       }</span
     >
   </div>`;
+}
+
+/** The operator of the installation has stopped the emails of the shop. */
+function frozenBanner({ settings: { emailsFrozen }, messages }: ShopVisit): Markup | false {
+  return (
+    emailsFrozen !== null &&
+    html`<div class="problem" role="note">
+      <span>${messages.layout.emailsFrozen({ reason: emailsFrozen })}</span>
+    </div>`
+  );
 }
 
 function pageAsset(path: string, type: string): Markup {

@@ -298,6 +298,7 @@ export function sideCards(view: OrderView): Markup {
         }
       </p>
       ${emailAddress !== null && html`<p><a href="mailto:${emailAddress}">${emailAddress}</a></p>`}
+      ${view.emailProblem}
       ${phoneNumber !== null && html`<p><a href="tel:${phoneNumber}">${phoneNumber}</a></p>`}
       <p>
         <a href="${visit.storefront}/order/${token}" target="_blank" rel="noopener"

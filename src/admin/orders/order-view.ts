@@ -1,11 +1,13 @@
 import { getManagedOrder, listOrderHistory } from '../../orders/manage.ts';
 import type { Static } from 'typebox';
+import type { Markup } from '../../http/html.ts';
 import { priceText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { notFound } from '../../http/errors.ts';
 import { findDocuments, type DocumentRow } from '../../orders/documents/queries.ts';
 import type { HistoryEntry, ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { findDeliveries, findTransport, type DocumentDelivery } from '../../orders/transport/queries.ts';
+import { emailProblemNotice } from '../components/email-problem.ts';
 import type { ShopVisit } from '../visit.ts';
 import { findEmails } from './queries.ts';
 import { markSeen } from '../../orders/queries.ts';
@@ -28,6 +30,8 @@ export interface OrderView {
   history: Entry[];
   /** The email addresses of the users who changed it, by id. */
   emails: ReadonlyMap<string, string>;
+  /** Says that the last email to the customer did not arrive. */
+  emailProblem: Markup | false;
 }
 
 /** An order has few of either; older ones beyond these are left out. */
@@ -54,12 +58,14 @@ export async function loadView(visit: ShopVisit, orderId: string): Promise<Order
   const editor = order.management.editing?.appId;
   const userIds = [...new Set([...nameless, ...(editor === undefined ? [] : [editor])])];
   const documentIds = documents.map(({ documentId }) => documentId);
-  const [emails, deliveries, transport] = await Promise.all([
+  const [emails, emailProblem, deliveries, transport] = await Promise.all([
     findEmails(db, userIds),
+    emailProblemNotice(visit, order.billingAddress.emailAddress),
     documents.length > 0 ? findDeliveries(db, shopId, documentIds) : [],
     documents.length > 0 ? findTransport(db, shopId) : undefined,
   ]);
-  return { visit, order, documents, deliveries, hasTransport: transport !== undefined, history, emails };
+  const hasTransport = transport !== undefined;
+  return { visit, order, documents, deliveries, hasTransport, history, emails, emailProblem };
 }
 
 export type OrderAmount = Pick<ManagedOrderAnswer['management']['paidAmount'], 'amount' | 'currency'>;

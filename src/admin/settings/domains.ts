@@ -163,7 +163,8 @@ function stepPart(
   </div>`;
 }
 
-function recordTable(visit: ShopVisit, records: readonly DnsRecord[]): Markup {
+/** Records to enter at a domain provider, each with a button that copies its value. */
+export function recordTable(visit: ShopVisit, records: readonly DnsRecord[]): Markup {
   const messages = visit.messages.settings.domainView;
   return html`<div class="scroll">
     <table>

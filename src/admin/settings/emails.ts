@@ -16,6 +16,8 @@ import { SETTINGS_SCRIPT } from '../layout/assets.ts';
 import type { AdminFile, AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
+import { emailSignaturePages, signatureCard } from './email-signature.ts';
+import { mailServerCard, mailServerPages } from './mail-server.ts';
 import { translatedProblems } from './problem-text.ts';
 import { savedNotice, saveSettings } from './save.ts';
 import { sectionPage, settingsTrail } from './section-page.ts';
@@ -45,8 +47,13 @@ interface Refused {
 export function emails(pages: ShopPages, format: SettingsFormat, kinds: readonly EmailKind[]): void {
   sectionPage(pages, format, {
     name: 'emails',
-    beside: async (visit) => kindList(visit, kinds),
+    beside: async (visit) =>
+      html`<div class="stack">
+        ${await mailServerCard(visit)} ${await signatureCard(visit)} ${kindList(visit, kinds)}
+      </div>`,
   });
+  mailServerPages(pages);
+  emailSignaturePages(pages);
 
   const kindOf = ({ params }: PageRequest): EmailKind => {
     const kind = kinds.find(({ name }) => name === params['kind']);

@@ -1,12 +1,12 @@
-import dns from 'node:dns';
+import type dns from 'node:dns';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { isLoopback, type Config } from '../../config.ts';
 import type { DemoAccess } from '../../http/demo-access.ts';
+import { askNameServers, isPublicAddress, lookUp, type Resolve } from '../../http/public-address.ts';
 import { FORBIDDEN_NAME } from './failure.ts';
 
-/** The names of a receiver's host, resolved. */
-export type Resolve = (host: string) => Promise<dns.LookupAddress[]>;
+export type { Resolve } from '../../http/public-address.ts';
 
 /** Which receivers may be called. */
 export interface ReceiverPolicy {
@@ -39,7 +39,7 @@ export function receiverPolicy(config: Config, demoAccess: DemoAccess, resolve?:
   };
 
   const isAllowed = (text: string, { protocol }: URL): boolean =>
-    isTrusted(text) || (protocol === 'https:' && isPublic(text));
+    isTrusted(text) || (protocol === 'https:' && isPublicAddress(text));
 
   // The system resolver also knows the names of this machine. It uses one of a few threads for each name, and
   // strangers must not occupy them with slow names.
@@ -77,16 +77,6 @@ export class ReceiverProblem extends Error {
   override name = 'ReceiverProblem';
 }
 
-/** The only addresses of IPv6 that are routed on the internet. */
-const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
-
-function isPublic(text: string): boolean {
-  // An IPv4 address inside an IPv6 address is checked as IPv4.
-  const address = ipaddr.process(text);
-  if (address.range() !== 'unicast') return false;
-  return address instanceof ipaddr.IPv4 || address.match(GLOBAL_IPV6);
-}
-
 /** The host without the brackets of IPv6 and without the dot of the root. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
@@ -97,16 +87,3 @@ function literalAddress(url: URL): string | undefined {
   const host = hostOf(url);
   return isIP(host) === 0 ? undefined : host;
 }
-
-const lookUp: Resolve = (host) => dns.promises.lookup(host, { all: true });
-
-const resolver = new dns.promises.Resolver({ timeout: 2_000, tries: 2 });
-
-const askNameServers: Resolve = async (host) => {
-  const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-  if (four.status === 'rejected' && six.status === 'rejected') throw four.reason;
-  return [
-    ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
-    ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
-  ];
-};

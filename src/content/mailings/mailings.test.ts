@@ -17,7 +17,8 @@ import { newsletterTokens } from '../../people/newsletters/links.ts';
 import { applySettings } from '../../shops/settings/file.ts';
 import { mailingCleanup } from './queries.ts';
 import { runDueMailings } from './runner.ts';
-import { finalOutcome, queueTest } from './worker.ts';
+import { finalOutcome } from '../../platform/email/outcome.ts';
+import { queueTest } from './worker.ts';
 
 const NOW = new Date('2026-11-18T10:00:00Z');
 const MINUTE = 60_000;
@@ -118,8 +119,16 @@ const deps = (environment: Record<string, string> = {}) => ({
 });
 const step = (environment: Record<string, string> = {}) => runDueMailings(deps(environment));
 
-function startWorkers(): void {
-  workers.push(startEmails({ ...deps(), origin: 'https://shop.example', pause: 10 }));
+function startWorkers(environment: Record<string, string> = {}): void {
+  workers.push(startEmails({ ...deps(environment), origin: 'https://shop.example', pause: 10 }));
+}
+
+/** Sends until the mailing has stopped by itself, and nothing of it is on its way. */
+async function sendUntilPaused(id: string, environment: Record<string, string> = {}): Promise<void> {
+  startWorkers(environment);
+  await step();
+  await waitFor(async () => (await get(id)).state === 'paused' && (await queued()) === 0);
+  for (const worker of workers.splice(0)) await worker.stop();
 }
 
 /** Runs the steps of the mailing minute by minute while the emails are sent, until it is over. */
@@ -513,6 +522,48 @@ describe('bounces and complaints', () => {
     [{ code: 'ECONNECTION' }, undefined],
   ])('%j is %s', (error, outcome) => {
     expect(finalOutcome(error)).toBe(outcome);
+  });
+
+  test('a mailing stops by itself when the server refuses fifty emails one after the other', async () => {
+    for (let index = 0; index < 70; index++) {
+      const email = `${String(index).padStart(3, '0')}@mail.example`;
+      await givenSubscriber(email);
+      smtp.unknown.set(email, '550 5.7.1 relaying denied');
+    }
+    const id = await givenMailing();
+    await setState(id, 'scheduled');
+    await sendUntilPaused(id);
+    const stopped = await get(id);
+    expect(stopped).toMatchObject({ state: 'paused', problem: 'allRefused' });
+    // A few were on their way when it stopped.
+    expect(stopped.results.refused).toBeGreaterThanOrEqual(50);
+    expect(stopped.results.refused).toBeLessThan(60);
+    smtp.unknown.clear();
+    await setState(id, 'sending');
+    await sendAll(id);
+    expect(await results(id)).toEqual({
+      state: 'sent',
+      recipients: 70,
+      sent: 70 - stopped.results.refused,
+      refused: stopped.results.refused,
+    });
+  });
+
+  test('a mailing stops at once when the server refuses the password, and loses nobody', async () => {
+    for (let index = 0; index < 5; index++) await givenSubscriber(`${index}@mail.example`);
+    smtp.answers.set('AUTH', '535 5.7.8 wrong password');
+    const id = await givenMailing();
+    await setState(id, 'scheduled');
+    const login = { SMTP_URL: `smtp://shop:secret@${smtp.host}/?requireTLS=false` };
+    await sendUntilPaused(id, login);
+    expect(await get(id)).toMatchObject({
+      problem: 'serverRefuses',
+      results: { sent: 0, refused: 0, bounced: 0 },
+    });
+    smtp.answers.clear();
+    await setState(id, 'sending');
+    await sendAll(id);
+    expect(await results(id)).toEqual({ state: 'sent', recipients: 5, sent: 5 });
   });
 
   test('are reported by a mail provider, once', async () => {

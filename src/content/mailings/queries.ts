@@ -204,7 +204,7 @@ export async function pauseMailing(
 
 export async function resumeMailing(tx: Transaction, shopId: string, mailingId: string): Promise<void> {
   await tx.run(sql`
-    update mailing set state = 'sending', problem = null, started_at = coalesce(started_at, ${tx.now}::timestamptz)
+    update mailing set state = 'sending', problem = null, refused_in_row = 0, started_at = coalesce(started_at, ${tx.now}::timestamptz)
     where shop_id = ${shopId} and mailing_id = ${mailingId}`);
   await tx.run(sql`
     update mailing_run set run_at = ${tx.serviceNow} where shop_id = ${shopId} and mailing_id = ${mailingId}`);
@@ -412,22 +412,26 @@ export function findQueuedRecipient(
 
 export type Outcome = 'sent' | 'skipped' | 'refused' | 'bounced';
 
-/** Records what has become of an email, once. */
+/** Records what has become of an email, once. Says how many were refused one after the other, this one included. */
 export async function recordOutcome(
   tx: Transaction,
   shopId: string,
   { mailingId, email, jobId }: { mailingId: string; email: string; jobId: string },
   outcome: Outcome,
-): Promise<void> {
+): Promise<{ refusedInRow: number }> {
   const changed = await tx.run(sql`
     update mailing_recipient set state = ${outcome}, changed_at = ${tx.now}
     where shop_id = ${shopId} and mailing_id = ${mailingId} and email = ${email} and state = 'queued'
       and job_id = ${jobId}`);
-  if (changed === 0) return;
-  await tx.run(sql`
+  if (changed === 0) return { refusedInRow: 0 };
+  const row = await tx.one<{ refusedInRow: number }>(sql`
     update mailing set sent = sent + ${Number(outcome === 'sent')}, skipped = skipped + ${Number(outcome === 'skipped')},
-      refused = refused + ${Number(outcome === 'refused')}, bounced = bounced + ${Number(outcome === 'bounced')}
-    where shop_id = ${shopId} and mailing_id = ${mailingId}`);
+      refused = refused + ${Number(outcome === 'refused')}, bounced = bounced + ${Number(outcome === 'bounced')},
+      refused_in_row = case ${outcome} when 'sent' then 0 when 'skipped' then refused_in_row
+        else refused_in_row + 1 end
+    where shop_id = ${shopId} and mailing_id = ${mailingId}
+    returning refused_in_row as "refusedInRow"`);
+  return { refusedInRow: outcome === 'refused' || outcome === 'bounced' ? (row?.refusedInRow ?? 0) : 0 };
 }
 
 /** The mailing was paused before this email was sent: it waits again. */

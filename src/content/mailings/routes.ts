@@ -174,7 +174,8 @@ export function mailings(api: Operations): void {
     if (!locked) throw notFound();
     if (!canBecome(locked.state, state)) throw new Refusal('MAILING_STATE_NOT_POSSIBLE');
     if (state === 'scheduled' || state === 'sending') {
-      const { publicCatalogue, isSuspended } = await shopSettings(tx, shopId);
+      const { publicCatalogue, isSuspended, emailsFrozen } = await shopSettings(tx, shopId);
+      if (emailsFrozen !== null) throw new Refusal('EMAILS_FROZEN');
       // Nobody could unsubscribe.
       if (isSuspended || !publicCatalogue) throw new Refusal('MAILING_SHOP_NOT_PUBLIC');
     }

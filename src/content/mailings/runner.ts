@@ -71,6 +71,7 @@ async function runStep(tx: Transaction, shopId: string, taken: TakenRun, maxPerH
   // Paused or cancelled meanwhile, or taken by another process because this one was slow.
   if (!mailing || !(await lockRun(tx, shopId, taken))) return;
   const settings = await shopSettings(tx, shopId);
+  if (settings.emailsFrozen !== null) return pauseMailing(tx, shopId, mailingId, 'emailsFrozen');
   if (settings.isSuspended || !settings.publicCatalogue)
     return pauseMailing(tx, shopId, mailingId, 'shopNotPublic');
   if (mailing.state === 'scheduled') await startMailing(tx, shopId, mailingId);

@@ -14,7 +14,12 @@ export const STATES = ['draft', 'scheduled', 'sending', 'paused', 'sent', 'cance
 export type MailingState = (typeof STATES)[number];
 
 /** Why a mailing has stopped by itself. */
-export type MailingProblem = 'segmentGone' | 'shopNotPublic';
+export type MailingProblem =
+  | 'segmentGone'
+  | 'shopNotPublic'
+  | 'emailsFrozen'
+  | 'allRefused'
+  | 'serverRefuses';
 
 /** A mailing in one language. Pages of the admin have these fields; the blocks have fields of their own. */
 export const MailingText = Type.Object(
@@ -142,7 +147,7 @@ const facts = {
   problem: Nullable(
     Type.String({
       description:
-        'Why it has stopped by itself. segmentGone: its segment was deleted. shopNotPublic: the shop is suspended, or nobody can read its pages without a token.',
+        'Why it has stopped by itself. segmentGone: its segment was deleted. shopNotPublic: the shop is suspended, or nobody can read its pages without a token. emailsFrozen: the host has stopped the emails of the shop. allRefused: the mail server has refused 50 emails one after the other. serverRefuses: it refuses the user name or the password.',
       examples: ['segmentGone'],
     }),
   ),

@@ -6,12 +6,14 @@ import { messagesIn } from '../../kernel/messages.ts';
 import { newId } from '../../kernel/ids.ts';
 import { saveBounces } from '../../people/newsletters/queries.ts';
 import { countEmail } from '../../platform/email/daily-limit.ts';
-import { createDelivery, type EmailMessage } from '../../platform/email/delivery.ts';
+import type { EmailMessage } from '../../platform/email/delivery.ts';
+import { finalOutcome, isAuthRefusal } from '../../platform/email/outcome.ts';
 import { EMAIL_QUEUE } from '../../platform/email/queue.ts';
+import type { Sending } from '../../platform/email/sending.ts';
 import { countedOnce, type EmailWorker } from '../../platform/email/worker.ts';
 import { findDueJobs } from '../../platform/jobs/queries.ts';
 import { queueJobs } from '../../platform/jobs/queue.ts';
-import { startWorker } from '../../platform/jobs/worker.ts';
+import { Postponed, startWorker } from '../../platform/jobs/worker.ts';
 import type { Transaction } from '../../db/database.ts';
 import { createSenderLoader, type EmailSender } from '../../shops/email/shop.ts';
 import { cachedLetter, letterHtml, letterText, type MailingLetter } from './letter.ts';
@@ -21,10 +23,13 @@ import {
   findMailing,
   findMailingTexts,
   findQueuedRecipient,
+  lockMailing,
+  pauseMailing,
   recordOutcome,
   returnToWaiting,
   type Outcome,
 } from './queries.ts';
+import type { MailingProblem } from './schema.ts';
 
 /** Emails of mailings wait in a queue of their own: those of orders never wait for them. */
 export const MAILING_QUEUE = 'mailing';
@@ -48,8 +53,11 @@ export function queueTest(
   return queueJobs(tx, shopId, MAILING_QUEUE, [{ id: newId(tx.now), content }]);
 }
 
+/** A server that refuses so many one after the other refuses all of them. */
+const MAX_REFUSED_IN_ROW = 50;
+
 /** As many connections to the mail server as the emails of orders have. */
-const AT_ONCE = 5;
+export const AT_ONCE = 5;
 
 export interface MailingWorkerOptions {
   db: Database;
@@ -57,26 +65,51 @@ export interface MailingWorkerOptions {
   log: FastifyBaseLogger;
   /** Scheme and host of the links in emails. */
   origin: string;
+  /** With connections of its own, so that no other email waits for one. */
+  sending: Sending;
   /** Milliseconds between two reads of an empty queue. */
   pause?: number | undefined;
 }
 
 /** Sends the emails of mailings while no other email waits, until it is stopped. */
-export function startMailingWorker({ db, config, log, origin, pause }: MailingWorkerOptions): EmailWorker {
-  // Its own connections, so that no other email waits for one.
-  const delivery = createDelivery(config);
+export function startMailingWorker({
+  db,
+  config,
+  log,
+  origin,
+  sending,
+  pause,
+}: MailingWorkerOptions): EmailWorker {
   const loadSender = createSenderLoader({ db, config, origin });
 
   const record = (job: SentJob, outcome: Outcome) =>
     db.transaction(async (tx) => {
-      await recordOutcome(tx, job.shopId, job, outcome);
+      const { refusedInRow } = await recordOutcome(tx, job.shopId, job, outcome);
       if (outcome === 'bounced') await saveBounces(tx, job.shopId, 'bounced', [job.email]);
+      if (refusedInRow >= MAX_REFUSED_IN_ROW) await stopMailing(tx, job, 'allRefused');
+    });
+
+  /** Whoever resumes it has done something about the problem. */
+  const stopMailing = async (
+    tx: Transaction,
+    { shopId, mailingId }: SentJob,
+    problem: MailingProblem,
+  ): Promise<void> => {
+    const mailing = await lockMailing(tx, shopId, mailingId);
+    if (mailing?.state === 'sending') await pauseMailing(tx, shopId, mailingId, problem);
+  };
+
+  /** The server lets us send nothing: the rest waits for somebody. */
+  const waitForServer = (job: SentJob) =>
+    db.transaction(async (tx) => {
+      await stopMailing(tx, job, 'serverRefuses');
+      await returnToWaiting(tx, job.shopId, job);
     });
 
   const deliver = (sender: EmailSender, message: EmailMessage): Promise<void> => {
     if (sender.keep) return sender.keep(message, MAILING_QUEUE);
     return countedOnce(db, config, sender.settings.shopId, async () => {
-      await delivery.deliver(message);
+      await sending.deliver(sender.settings.shopId, message);
       return true;
     });
   };
@@ -101,6 +134,7 @@ export function startMailingWorker({ db, config, log, origin, pause }: MailingWo
       await deliver(sender, toMessage(letter, sender, { id: jobId, mailingId, to: email }));
     } catch (error) {
       const outcome = finalOutcome(error);
+      if (isAuthRefusal(error instanceof Postponed ? error.cause : error)) return waitForServer(job);
       if (!outcome) throw error;
       log.info({ mailing: mailingId, shop: shopId, email: jobId, outcome }, 'email of a mailing was refused');
       return record(job, outcome);
@@ -126,8 +160,10 @@ export function startMailingWorker({ db, config, log, origin, pause }: MailingWo
     log,
     ...(pause !== undefined && { pause }),
     atOnce: AT_ONCE,
-    mayTake: async () => (await findDueJobs(db, EMAIL_QUEUE, { afterShop: '', limit: 1 })).length === 0,
-    giveUp: () => delivery.close(),
+    mayTake: async (except) =>
+      (await findDueJobs(db, EMAIL_QUEUE, { afterShop: '', limit: 1, except })).length === 0,
+    giveUp: () => sending.close(),
+    choose: (shopId, due, running) => sending.choose(MAILING_QUEUE, shopId, due, running),
     run: ({ id: jobId, content }) => {
       const { shopId, mailingId, to: email, test } = content;
       return test ? sendTest(jobId, content) : sendTo({ shopId, mailingId, email, jobId });
@@ -137,7 +173,7 @@ export function startMailingWorker({ db, config, log, origin, pause }: MailingWo
     quietFor: () => worker.quietFor(),
     stop: async () => {
       await worker.stop();
-      delivery.close();
+      sending.close();
     },
   };
 }
@@ -172,26 +208,4 @@ function toMessage(
       Precedence: 'bulk',
     },
   };
-}
-
-/** Replies of RFC 5321 to an address that say that it does not exist or takes no mail at all. */
-const UNKNOWN_ADDRESS = new Set([550, 551, 553]);
-
-/**
- * What a refusal of the mail server means for good; undefined: it may take the email later. Only a refusal of the address
- * itself makes it a bounce: a refusal of the sender or of the content says nothing about the address. RFC 3463: 5.1 is
- * about the address, 5.2 about the mailbox, where 5.2.2 is a full one; 5.7 is a policy of the server.
- */
-export function finalOutcome(error: unknown): 'bounced' | 'refused' | undefined {
-  const { responseCode, response, command } = error as {
-    responseCode?: number;
-    response?: string;
-    command?: string;
-  };
-  if (responseCode === undefined || responseCode < 500 || responseCode > 599) return undefined;
-  if (command === 'DATA') return 'refused';
-  if (command !== 'RCPT TO') return undefined;
-  const [, subject, detail] = /^\d{3}[ -]5\.(\d{1,3})\.(\d{1,3})/.exec(response ?? '') ?? [];
-  if (subject === undefined) return UNKNOWN_ADDRESS.has(responseCode) ? 'bounced' : 'refused';
-  return subject === '1' || (subject === '2' && detail !== '2') ? 'bounced' : 'refused';
 }

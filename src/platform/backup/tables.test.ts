@@ -21,6 +21,8 @@ const OF_NO_SHOP = [
   'host_answer',
   'host_event',
   'host_log',
+  'host_message',
+  'host_message_reader',
   'host_token',
   'migration',
   'rate_window',

@@ -18,7 +18,11 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   customer_total: 'Totals are counted from the orders, in every installation by itself.',
   customer_total_run: 'Totals are counted from the orders, in every installation by itself.',
   document_delivery: 'Documents are sent by the installation that finalised them, and nobody gets one twice.',
+  dkim_key: 'The key of a signature belongs to a record at a domain, and is made anew in a restored shop.',
   domain_status: 'Where domains lead is found out by the installation that they lead to.',
+  email_problem: 'Which addresses get no emails is found out by the installation that sends them.',
+  email_relay:
+    'The password of a mail server is entered again in a restored shop, so that two installations do not send by it.',
   host_link: 'A link that signs in is valid for minutes, and only where it was made.',
   idempotent_answer:
     'First answers are kept for a day, for clients that repeat a request to this installation.',

@@ -3,6 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../config.ts';
 import { syncFolder } from '../../db/embedded-init.ts';
+import type { Relay, RelayEmail } from './relay.ts';
 
 export interface Attachment {
   name: string;
@@ -27,6 +28,19 @@ export interface EmailMessage {
   host: string;
   /** Beside the common ones. */
   headers?: Readonly<Record<string, string>>;
+  /** Where refusals are reported to, if that is another address than `from`. */
+  envelopeFrom?: string;
+  /** The mail server of the shop; undefined: that of the installation. */
+  relay?: Relay | undefined;
+  /** Signs the email for the domain of the shop; with a mail server of its own, that one does. */
+  dkim?: DkimSignature | undefined;
+}
+
+export interface DkimSignature {
+  domainName: string;
+  keySelector: string;
+  /** PEM. */
+  privateKey: string;
 }
 
 export interface EmailDelivery {
@@ -73,8 +87,8 @@ export function smtpDelivery(url: string, deadline = DEADLINE): EmailDelivery {
         used.close({ force: true });
       }, deadline);
       try {
-        const mail = headersAndParts(message);
-        await used.sendMail({ envelope: { from: mail.from, to: mail.to }, raw: await bytesOf(mail) });
+        const email = await rawEmail(message);
+        await used.sendMail({ ...email, ...(message.dkim && { dkim: message.dkim }) });
       } finally {
         clearTimeout(timer);
       }
@@ -111,6 +125,14 @@ async function openTransport(url: string) {
     disableFileAccess: true,
     disableUrlAccess: true,
   });
+}
+
+/** The envelope and the bytes of an email. */
+export async function rawEmail(message: EmailMessage): Promise<RelayEmail> {
+  const mail = headersAndParts(message);
+  // Objects, because texts would be parsed as lists of addresses.
+  const from = message.envelopeFrom === undefined ? mail.from : { name: '', address: message.envelopeFrom };
+  return { envelope: { from, to: mail.to }, raw: await bytesOf(mail) };
 }
 
 /** The library is loaded with the first email. */
@@ -152,6 +174,7 @@ function headersAndParts(message: EmailMessage) {
   const values = [
     from.name,
     from.address,
+    message.envelopeFrom ?? '',
     replyTo ?? '',
     to,
     subject,

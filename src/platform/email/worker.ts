@@ -7,9 +7,12 @@ import { startWorker } from '../jobs/worker.ts';
 import { limitOf } from '../plans/limits.ts';
 import { giveBackEmail, takeEmail } from '../plans/shop-days.ts';
 import { countEmail } from './daily-limit.ts';
-import { createDelivery, type Attachment, type EmailMessage } from './delivery.ts';
+import type { Attachment, EmailMessage } from './delivery.ts';
 import type { EmailKind } from './kind.ts';
+import { answerOf, finalOutcome } from './outcome.ts';
+import { forgetProblem, saveProblem } from './problems.ts';
 import { EMAIL_QUEUE, type QueuedEmail } from './queue.ts';
+import type { Sending } from './sending.ts';
 
 /** The shop's data that the worker needs to send an email. */
 export interface EmailShop {
@@ -27,6 +30,7 @@ export interface EmailWorkerOptions {
   kinds: readonly EmailKind[];
   /** undefined: the shop was deleted. */
   loadShop: (shopId: string) => Promise<EmailShop | undefined>;
+  sending: Sending;
   /** Milliseconds between two reads of an empty queue. */
   pause?: number | undefined;
 }
@@ -74,8 +78,7 @@ export interface EmailWorker extends Background {
 
 /** Sends the emails in the queue until it is stopped. */
 export function startEmailWorker(options: EmailWorkerOptions): EmailWorker {
-  const { db, config, log, kinds, loadShop, pause } = options;
-  const delivery = createDelivery(config);
+  const { db, config, log, kinds, loadShop, sending, pause } = options;
 
   let turn = Promise.resolve();
   /** Rendering an email takes a while, so requests are served before the next one is rendered. */
@@ -84,7 +87,8 @@ export function startEmailWorker(options: EmailWorkerOptions): EmailWorker {
   const worker = startWorker<QueuedEmail>(db, EMAIL_QUEUE, {
     log,
     ...(pause !== undefined && { pause }),
-    giveUp: () => delivery.close(),
+    giveUp: () => sending.close(),
+    choose: (shopId, due, running) => sending.choose(EMAIL_QUEUE, shopId, due, running),
     run: async ({ id, content: email }) => {
       const { shopId, template, to } = email;
       const kind = kinds.find(({ name }) => name === template);
@@ -112,7 +116,18 @@ export function startEmailWorker(options: EmailWorkerOptions): EmailWorker {
           log.info(line, 'email of a sandbox kept');
           return false;
         }
-        await delivery.deliver(message);
+        try {
+          await sending.deliver(shopId, message);
+        } catch (error) {
+          const outcome = finalOutcome(error);
+          if (outcome)
+            await saveProblem(db, shopId, { to, template, kind: outcome, answer: answerOf(error) });
+          // Only what may be taken later is tried again.
+          if (outcome !== 'bounced') throw error;
+          log.warn(line, 'email not sent: its address does not exist');
+          return false;
+        }
+        await forgetProblem(db, shopId, to);
         log.info(line, 'email sent');
         return true;
       });
@@ -122,7 +137,7 @@ export function startEmailWorker(options: EmailWorkerOptions): EmailWorker {
     quietFor: () => worker.quietFor(),
     stop: async () => {
       await worker.stop();
-      delivery.close();
+      sending.close();
     },
   };
 }

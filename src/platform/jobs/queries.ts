@@ -12,6 +12,13 @@ export interface TakenJob<Content> extends JobKey {
   content: Content;
   /** Counts this one. */
   attempts: number;
+  /** Since when it waits because its shop may not send; null: it never had to. */
+  heldAt: Date | null;
+}
+
+export interface DueJob extends JobKey {
+  /** The kind of email; null: the job is another one. */
+  template: string | null;
 }
 
 const FAILED_JOBS_STAY = 14 * 86_400_000;
@@ -24,16 +31,17 @@ export const JOB_STATE = sql`
 /**
  * Finds due jobs in the order of their shops, beginning after a shop. A worker that continues after the last shop it
  * has found lets the shops take turns: ten thousand newsletters of one shop do not delay the order emails of another.
- * However many wait, only `limit` of them are read.
+ * However many wait, only `limit` of them are read. The jobs of the shops in `except` are left for later.
  */
 export function findDueJobs(
   db: Queries,
   queue: string,
-  { afterShop, limit }: { afterShop: string; limit: number },
+  { afterShop, limit, except = [] }: { afterShop: string; limit: number; except?: readonly string[] },
 ) {
-  return db.many<JobKey>(sql`
-    select shop_id as "shopId", job_id as id from job
+  return db.many<DueJob>(sql`
+    select shop_id as "shopId", job_id as id, content ->> 'template' as template from job
     where queue = ${queue} and shop_id > ${afterShop} and run_at <= ${db.serviceNow}
+      and shop_id <> all (${except}::text[])
     order by shop_id, run_at limit ${limit}`);
 }
 
@@ -46,7 +54,66 @@ export function takeJobs<Content>(db: Queries, shopId: string, ids: readonly str
   return db.many<TakenJob<Content>>(sql`
     update job set run_at = ${leaseEnd(now)}, taken_at = ${now}, attempts = attempts + 1
     where shop_id = ${shopId} and job_id = any (${ids}::uuid[]) and run_at <= ${now}
-    returning shop_id as "shopId", job_id as id, content, attempts`);
+    returning shop_id as "shopId", job_id as id, content, attempts, held_at as "heldAt"`);
+}
+
+/** So long does a job wait for a shop that may not send, or for its mail server. */
+export const MAX_HELD = 3 * 86_400_000;
+
+/** Of so many jobs the time is moved by one statement. */
+const HELD_AT_ONCE = 500;
+
+/**
+ * Lets the due jobs of a shop wait until a moment, except those of some kinds. No attempt is counted, and how long they
+ * wait already stays known.
+ */
+export function holdJobs(
+  db: Queries,
+  shopId: string,
+  queue: string,
+  { until, except }: { until: Date; except: readonly string[] },
+) {
+  return db.run(sql`
+    update job set run_at = ${until}, taken_at = null, held_at = coalesce(held_at, ${db.serviceNow})
+    where shop_id = ${shopId} and run_at <= ${db.serviceNow} and job_id in (
+      select job_id from job
+      where shop_id = ${shopId} and queue = ${queue} and run_at <= ${db.serviceNow}
+        and coalesce(content ->> 'template', '') <> all (${except}::text[])
+      order by run_at limit ${HELD_AT_ONCE})`);
+}
+
+/** Ends the jobs of a shop that have waited for too long. */
+export function failHeldJobs(
+  db: Queries,
+  shopId: string,
+  queue: string,
+  { error, except }: { error: string; except: readonly string[] },
+) {
+  return db.run(sql`
+    update job set run_at = null, taken_at = null, failed_at = ${db.serviceNow}, error = ${error}
+    where shop_id = ${shopId} and queue = ${queue} and run_at is not null and taken_at is null
+      and held_at < ${new Date(db.serviceNow.getTime() - MAX_HELD)}
+      and coalesce(content ->> 'template', '') <> all (${except}::text[])`);
+}
+
+/** What had to wait is due at once. All queues are named, because the index begins with them. */
+export function releaseHeldJobs(db: Queries, shopId: string) {
+  return db.run(sql`
+    update job set run_at = ${db.serviceNow}
+    where queue in ('mail', 'mailing') and shop_id = ${shopId} and run_at > ${db.serviceNow}
+      and held_at is not null and taken_at is null`);
+}
+
+/** Lets a job wait that was taken: its attempt does not count. */
+export function postponeJob(
+  db: Queries,
+  { shopId, id, attempts }: TakenJob<unknown>,
+  { error, runAt }: { error: string; runAt: Date },
+) {
+  return db.run(sql`
+    update job set run_at = ${runAt}, taken_at = null, attempts = attempts - 1, error = ${error},
+      held_at = coalesce(held_at, ${db.serviceNow})
+    where shop_id = ${shopId} and job_id = ${id} and attempts = ${attempts}`);
 }
 
 export function deleteJobs(db: Queries, shopId: string, ids: readonly string[]) {
@@ -103,7 +170,7 @@ export async function findWaitingJobs(db: Queries, queue: string, limit: number)
 /** Retries a failed job from the beginning; false: it no longer exists, or has not failed. */
 export async function retryJob(db: Queries, { shopId, id }: JobKey): Promise<boolean> {
   const retried = await db.run(sql`
-    update job set run_at = ${db.serviceNow}, taken_at = null, failed_at = null, attempts = 0
+    update job set run_at = ${db.serviceNow}, taken_at = null, failed_at = null, held_at = null, attempts = 0
     where shop_id = ${shopId} and job_id = ${id} and failed_at is not null`);
   return retried > 0;
 }

@@ -4,8 +4,11 @@ import {
   deleteJobs,
   findDueJobs,
   idsByShop,
+  MAX_HELD,
+  postponeJob,
   recordFailure,
   takeJobs,
+  type DueJob,
   type JobKey,
   type TakenJob,
 } from './queries.ts';
@@ -13,6 +16,24 @@ import {
 export interface Job<Content> {
   id: string;
   content: Content;
+}
+
+/** Thrown by a run: the job waits until then, and this was no attempt. */
+export class Postponed extends Error {
+  override name = 'Postponed';
+  readonly until: Date;
+
+  constructor(message: string, until: Date, cause?: unknown) {
+    super(message, { cause });
+    this.until = until;
+  }
+}
+
+/** Which of the due jobs of a shop are taken. */
+export interface ChosenJobs {
+  jobs: readonly DueJob[];
+  /** No further job of the shop is looked for until one has ended. */
+  isFull: boolean;
 }
 
 export interface WorkerOptions<Content> {
@@ -26,7 +47,9 @@ export interface WorkerOptions<Content> {
   /** Jobs that run at the same time. */
   atOnce?: number;
   /** false: other work goes first, and no job is taken for now. */
-  mayTake?: () => Promise<boolean>;
+  mayTake?: (fullShops: readonly string[]) => Promise<boolean>;
+  /** Chooses among the due jobs of a shop, of which so many run. Those that it leaves wait by its own doing, or it is full. */
+  choose?: (shopId: string, due: readonly DueJob[], running: number) => Promise<ChosenJobs>;
 }
 
 const MAX_AT_ONCE = 20;
@@ -40,9 +63,13 @@ const LAST_JOBS = 5_000;
 export function startWorker<Content>(
   db: Database,
   queue: string,
-  { log, run, giveUp, pause = 2_000, atOnce = MAX_AT_ONCE, mayTake }: WorkerOptions<Content>,
+  { log, run, giveUp, pause = 2_000, atOnce = MAX_AT_ONCE, mayTake, choose }: WorkerOptions<Content>,
 ): { stop: () => Promise<void>; quietFor: () => number } {
   const running = new Set<Promise<void>>();
+  /** How many of them are of each shop. */
+  const runningOf = new Map<string, number>();
+  /** Shops of which no job is looked for at the moment. */
+  const full = new Set<string>();
   /** Jobs that have run and are still in the queue, by their ids. */
   const done = new Map<string, JobKey>();
   const stopping = new AbortController();
@@ -71,6 +98,7 @@ export function startWorker<Content>(
       if (!done.has(id)) await run({ id, content });
       done.set(id, { shopId, id });
     } catch (error) {
+      if (error instanceof Postponed) return postpone(job, error);
       const line = { queue, job: id, attempt: attempts, ...reasonOf(error) };
       const isLast = attempts >= MAX_ATTEMPTS;
       if (isLast) log.error(line, 'job failed for the last time');
@@ -82,6 +110,18 @@ export function startWorker<Content>(
     await forgetDone();
   };
 
+  /** What has waited for days has failed. */
+  const postpone = async (job: TakenJob<Content>, error: Postponed) => {
+    const { heldAt } = job;
+    const isOver = heldAt !== null && heldAt.getTime() < db.serviceNow.getTime() - MAX_HELD;
+    const line = { queue, job: job.id, reason: error.message };
+    if (isOver) log.error(line, 'job has waited for too long');
+    else log.info(line, 'job waits');
+    const text = textOf(error);
+    if (isOver) await recordFailure(db, job, { error: text, runAt: null });
+    else await postponeJob(db, job, { error: text, runAt: error.until });
+  };
+
   const hasRoom = () => running.size <= atOnce - Math.min(MIN_TAKEN, atOnce);
 
   const start = (job: TakenJob<Content>) => {
@@ -90,26 +130,41 @@ export function startWorker<Content>(
       .catch((error: unknown) => log.warn({ queue, job: job.id, err: error }, 'job could not be ended'))
       .finally(() => {
         running.delete(run);
+        runningOf.set(job.shopId, runningOf.get(job.shopId)! - 1);
+        if (runningOf.get(job.shopId) === 0) runningOf.delete(job.shopId);
+        mayHaveMore ||= full.size > 0;
+        full.clear();
         lastEnd = performance.now();
         if (mayHaveMore && hasRoom()) wake();
       });
     running.add(run);
+    runningOf.set(job.shopId, (runningOf.get(job.shopId) ?? 0) + 1);
+  };
+
+  /** The ids of those that may run now. */
+  const chosenIds = async (shopId: string, due: readonly DueJob[]): Promise<string[]> => {
+    if (!choose) return due.map(({ id }) => id);
+    const { jobs, isFull } = await choose(shopId, due, runningOf.get(shopId) ?? 0);
+    if (isFull) full.add(shopId);
+    return jobs.map(({ id }) => id);
   };
 
   const turn = async (): Promise<void> => {
     await forgetDone();
     if (!hasRoom()) return;
-    if (mayTake && !(await mayTake())) {
+    if (mayTake && !(await mayTake([...full]))) {
       mayHaveMore = false;
       return;
     }
     const limit = atOnce - running.size;
-    const due = await findDueJobs(db, queue, { afterShop: lastShop, limit });
+    const due = await findDueJobs(db, queue, { afterShop: lastShop, limit, except: [...full] });
     // Only a read that began with the first shop and found fewer than it asked for has seen all that is due.
     mayHaveMore = due.length === limit || lastShop !== '';
     lastShop = due.length === limit ? due.at(-1)!.shopId : '';
-    for (const [shopId, ids] of idsByShop(due)) {
+    for (const [shopId, jobs] of jobsByShop(due)) {
       if (stopping.signal.aborted) return;
+      const ids = await chosenIds(shopId, jobs);
+      if (ids.length === 0) continue;
       for (const job of await takeJobs<Content>(db, shopId, ids)) start(job);
     }
   };
@@ -132,6 +187,7 @@ export function startWorker<Content>(
           resolve();
         };
       });
+      full.clear();
     }
   };
 
@@ -149,6 +205,12 @@ export function startWorker<Content>(
       clearTimeout(timer);
     },
   };
+}
+
+function jobsByShop(due: readonly DueJob[]): Map<string, DueJob[]> {
+  const jobs = new Map<string, DueJob[]>();
+  for (const job of due) jobs.set(job.shopId, [...(jobs.get(job.shopId) ?? []), job]);
+  return jobs;
 }
 
 /**

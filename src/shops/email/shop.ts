@@ -12,6 +12,7 @@ import { findSettings, type MailTexts, type Settings } from '../settings/setting
 import { emailDesign, loadLogo, type Logo } from './design.ts';
 import { insertEmail } from '../sandbox/queries.ts';
 import { keptEmail } from '../sandbox/kept-email.ts';
+import { loadWay, type SendingWay } from './relay-queries.ts';
 import { renderEmail } from './render.ts';
 
 interface EmailShopDeps {
@@ -32,7 +33,10 @@ export interface EmailSender {
   storefront: string;
   /** In the language of the recipient. */
   shopName: (locale: string) => string;
-  envelope: (locale: string) => Pick<EmailMessage, 'from' | 'replyTo' | 'logo' | 'host'>;
+  envelope: (
+    locale: string,
+    options?: { isOfService?: boolean | undefined },
+  ) => Pick<EmailMessage, 'from' | 'replyTo' | 'logo' | 'host' | 'envelopeFrom' | 'relay' | 'dkim'>;
   /** Keeps an email of a sandbox instead of sending it; undefined: it is sent. */
   keep: EmailShop['keep'];
 }
@@ -54,7 +58,10 @@ export function createSenderLoader({
     const settings = await findSettings(db, shopId);
     if (!settings) return undefined;
     const signingKey = (key ??= await installationKey(config));
-    const logo = await loadLogo(db, storage, settings);
+    const [logo, way] = await Promise.all([
+      loadLogo(db, storage, settings),
+      loadWay(db, async () => signingKey, shopId),
+    ]);
     const { email: shopAddress, defaultLocale } = settings;
     const shopName = (locale: string) => oneLine(textIn(settings.name, locale, defaultLocale) ?? shopId);
     return {
@@ -63,9 +70,8 @@ export function createSenderLoader({
       installationKey: signingKey,
       storefront: storefrontUrl(origin, settings),
       shopName,
-      envelope: (locale) => ({
-        from: { name: shopName(locale), address: config.MAIL_FROM ?? shopAddress },
-        replyTo: config.MAIL_FROM === undefined ? undefined : shopAddress,
+      envelope: (locale, { isOfService = false } = {}) => ({
+        ...senderOf(isOfService ? NO_WAY : way, { name: shopName(locale), shopAddress, config }),
         logo: logo && { cid, bytes: logo.png },
         host,
       }),
@@ -91,6 +97,40 @@ function brandEnvelope(envelope: ReturnType<EmailSender['envelope']>, { sender }
   return { ...envelope, logo: undefined, ...(isFromHost && { from: sender, replyTo: undefined }) };
 }
 
+const NO_WAY: SendingWay = { relay: undefined, dkim: undefined };
+
+/**
+ * Whose address an email comes from. With a mail server of its own, a shop has entered it; with a signature for the domain
+ * of its address, that address; else the installation's. Answers go to the address of the shop.
+ */
+function senderOf(
+  { relay, dkim }: SendingWay,
+  { name, shopAddress, config }: { name: string; shopAddress: string; config: Config },
+): Pick<EmailMessage, 'from' | 'replyTo' | 'envelopeFrom' | 'relay' | 'dkim'> {
+  const from = (address: string) => ({
+    from: { name, address },
+    replyTo: address === shopAddress ? undefined : shopAddress,
+  });
+  if (relay) return { ...from(relay.sender), relay };
+  const { MAIL_FROM } = config;
+  if (dkim && domainOfAddress(shopAddress) === dkim.domain) {
+    const { domain: domainName, selector: keySelector, privateKey } = dkim;
+    return {
+      ...from(shopAddress),
+      ...(MAIL_FROM !== undefined && { envelopeFrom: MAIL_FROM }),
+      dkim: { domainName, keySelector, privateKey },
+    };
+  }
+  return {
+    from: { name, address: MAIL_FROM ?? shopAddress },
+    replyTo: MAIL_FROM === undefined ? undefined : shopAddress,
+  };
+}
+
+/** What follows the @. */
+export const domainOfAddress = (address: string): string =>
+  address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+
 /** Loads what the worker needs of the shops that send emails. `tried` are unsaved texts, for a preview. */
 export function createEmailShopLoader(
   deps: EmailShopDeps,
@@ -115,12 +155,13 @@ export function createEmailShopLoader(
           installationKey: signingKey,
         };
         const brand = brandOf(deps.config);
+        const sent = envelope(email.locale, kind);
         // Emails that open the admin come from who runs it.
         if (!kind.isOfService || brand === KONTOR)
-          return { ...renderEmail(kind, email, context, settings, design), ...envelope(email.locale) };
+          return { ...renderEmail(kind, email, context, settings, design), ...sent };
         return {
           ...renderEmail(kind, email, context, settings, brandDesign(design, brand), brand.name),
-          ...brandEnvelope(envelope(email.locale), brand),
+          ...brandEnvelope(sent, brand),
         };
       },
     };

@@ -27,6 +27,8 @@ export interface Settings extends StoredSettings {
   isSuspended: boolean;
   /** When it is deleted, unless it is restored before; null: it stays. */
   deletionAt: Date | null;
+  /** The host has stopped the emails of the shop, and says why; null: they are sent. */
+  emailsFrozen: string | null;
   /** The merchant has opened the shop: its pages are public. */
   isOpen: boolean;
   /** The preview link is derived from it. */
@@ -179,6 +181,7 @@ const OUTSIDE_OF_DOCUMENT = [
   'productTypes',
   'isSuspended',
   'deletionAt',
+  'emailsFrozen',
   'isOpen',
   'previewSeed',
   'sandbox',
@@ -205,7 +208,7 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
       default_currency as "defaultCurrency", currencies, exchange_rates as "exchangeRates",
       public_catalogue as "publicCatalogue", settings as document,
       (suspended_at is not null or deletion_at is not null) as "isSuspended", deletion_at as "deletionAt",
-      is_open as "isOpen", preview_seed as "previewSeed",
+      emails_frozen_reason as "emailsFrozen", is_open as "isOpen", preview_seed as "previewSeed",
       case when sandbox_of is not null then json_build_object('of', sandbox_of, 'clock', sandbox_clock) end as sandbox,
       (
         select coalesce(json_agg(json_build_object(

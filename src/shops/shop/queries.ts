@@ -21,6 +21,14 @@ export function updateDeletion(tx: Transaction, shopId: string, deletionAt: Date
     where shop_id = ${shopId}`);
 }
 
+/** Stops the emails of a shop for a reason, or lets them go on with null. */
+export function updateEmailFreeze(tx: Transaction, shopId: string, reason: string | null) {
+  return tx.run(sql`
+    update shop set emails_frozen_at = ${reason === null ? null : tx.now}, emails_frozen_reason = ${reason},
+      settings_version = settings_version + 1
+    where shop_id = ${shopId}`);
+}
+
 /** null: the default plan. */
 export function updatePlan(tx: Transaction, shopId: string, plan: string | null) {
   return tx.run(sql`update shop set plan = ${plan} where shop_id = ${shopId}`);

@@ -28,6 +28,8 @@ const looks = new WeakMap<Brand, Look>();
 
 export interface StartPage {
   brand: Brand;
+  /** Absent: English. */
+  language?: string;
   title: string;
   header: Markup;
   main: Markup;
@@ -38,9 +40,9 @@ export const brandLink = ({ name, logo }: Brand): Markup =>
   html`<a class="brand" href="/">${logo ? html`<img src="${logo.path}" alt="${name}" />` : name}</a>`;
 
 // The page's own ids contain a dot, which no shop id does: a shop may be called `main`.
-function pageText({ brand, title, header, main, footer }: StartPage, style: Markup): string {
+function pageText({ brand, language = 'en', title, header, main, footer }: StartPage, style: Markup): string {
   return html`<!doctype html>
-    <html lang="en">
+    <html lang="${language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -57,11 +59,15 @@ function pageText({ brand, title, header, main, footer }: StartPage, style: Mark
     </html> `.text;
 }
 
-export function sendPage(reply: FastifyReply, page: StartPage): FastifyReply {
+export function sendPage(
+  reply: FastifyReply,
+  page: StartPage,
+  headers: Readonly<Record<string, string>> = {},
+): FastifyReply {
   let look = looks.get(page.brand);
   if (!look) looks.set(page.brand, (look = lookOf(page.brand)));
   return reply
     .type('text/html; charset=utf-8')
-    .headers({ 'content-security-policy': look.policy, 'cache-control': 'no-cache' })
+    .headers({ 'content-security-policy': look.policy, 'cache-control': 'no-cache', ...headers })
     .send(pageText(page, look.style));
 }
