@@ -1,3 +1,5 @@
+import { isDemo } from '../../config.ts';
+import { DEMO_SHOP } from '../../http/demo-mode.ts';
 import { forbidden } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { PASSKEY_SCRIPT } from '../../storefront/layout/assets.ts';
@@ -12,17 +14,21 @@ import { recordInAllShops } from '../users/audit.ts';
 import { isPassword } from '../users/password.ts';
 import { passwordField, typedPassword } from '../users/password-field.ts';
 import { deleteAdminSession, findShopsOf, findUser, findUserByEmail } from '../users/queries.ts';
-import { DEMO_OWNER, DEMO_SHOP, putDemoOwner } from '../users/demo-owner.ts';
+import { DEMO_OWNER, putDemoOwner } from '../users/demo-owner.ts';
+import { putDemoVisitor } from '../users/demo-visitor.ts';
 import type { Visit } from '../visit.ts';
 import { enter, targetOf } from './enter.ts';
 import { afterSameTime, requireTriesLeft } from './tries.ts';
-import { Redirect } from '../../http/page-kit.ts';
+import { Redirect, type FormRequest } from '../../http/page-kit.ts';
 
 /** The password was right; the code of the authenticator app is still missing. */
 interface PasswordShown {
   userId: string;
   target: string;
 }
+
+/** Visits of the admin of a demo from one address; people may share theirs. */
+const VISITS_PER_HOUR = 60;
 
 export function adminSignInPages(pages: Pages): void {
   pages.form('/sign-in', 'anybody', {
@@ -94,7 +100,8 @@ export function adminSignInPages(pages: Pages): void {
     '/sign-in/demo',
     'anybody',
     async (visit, form) => {
-      const { messages, demo } = visit;
+      const { messages, demo, config } = visit;
+      if (isDemo(config)) return enterAsVisitor(visit, form);
       if (!demo.isOpen) throw forbidden(messages.signIn.onlyHere);
       if (!demo.isOwnForm) throw forbidden(messages.signIn.demoLinkNeeded);
       const target = targetOf(form.field('to'));
@@ -140,6 +147,19 @@ export function adminSignInPages(pages: Pages): void {
   });
 }
 
+/** Each visitor is a user of their own, so that none sees the browser of another one or ends a session of theirs. */
+async function enterAsVisitor(visit: Visit<'anybody'>, form: FormRequest): Promise<Redirect> {
+  const { messages, db } = visit;
+  if (!(await form.isWithinLimit(`visitor/${form.address}`, VISITS_PER_HOUR))) {
+    throw forbidden(messages.signIn.tooOften);
+  }
+  await db.transaction(async (tx) => {
+    const user = await putDemoVisitor(tx);
+    await enter(tx, visit, user, { userAgent: form.userAgent, by: 'demo' });
+  });
+  return new Redirect(targetOf(form.field('to')));
+}
+
 async function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft): Promise<AdminPage> {
   const messages = visit.messages.signIn;
   const query = new URLSearchParams({ to: target }).toString();
@@ -153,6 +173,14 @@ async function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft
           <input type="hidden" name="to" value="${target}" />
           <p>${messages.demo}</p>
           <button>${messages.demoButton}</button>
+        </form>`
+      }
+      ${
+        isDemo(visit.config) &&
+        html`<form class="narrow card" method="post" action="/admin/sign-in/demo">
+          <input type="hidden" name="to" value="${target}" />
+          <p>${messages.visit}</p>
+          <button>${messages.visitButton}</button>
         </form>`
       }
       <form class="narrow card" method="post" action="${`?${query}`}">

@@ -23,6 +23,7 @@ const OF_NO_SHOP = [
   'host_log',
   'host_token',
   'migration',
+  'public_demo',
   'rate_window',
 ];
 

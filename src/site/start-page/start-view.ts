@@ -1,3 +1,4 @@
+import { DEMO_SHOP } from '../../http/demo-mode.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { shopUrl } from '../../http/links.ts';
 import { brand, type StartPage } from './page.ts';
@@ -62,6 +63,24 @@ export const publicPage = (notice?: Markup): StartPage => ({
       <div class="row"><a class="button main" href="/docs">Open the documentation</a></div>
     </div>
     ${notice}`,
+});
+
+/** The first page of a demo that strangers may use. */
+export const demoPage = (minutes: number): StartPage => ({
+  title: 'Kontor demo',
+  header: publicHeader,
+  main: html`<div class="hero">
+    <h1>Try Kontor</h1>
+    <p>
+      This is a demo: buy in the shop, and look around in the admin, where nothing can be changed. Everything
+      is deleted at every full hour, in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.
+    </p>
+    <div class="row">
+      <a class="button main" href="/shop/${DEMO_SHOP}">Visit the shop</a>
+      <a class="button" href="/admin">Open the admin</a>
+      <a class="button" href="/docs">Documentation</a>
+    </div>
+  </div>`,
 });
 
 /**
