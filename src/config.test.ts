@@ -19,6 +19,7 @@ describe('the configuration', () => {
       CART_ABANDONED_AFTER: 4,
       VIES_URL: 'https://ec.europa.eu/taxation_customs/vies/rest-api',
       MEDIA_QUOTA_MB: 2048,
+      KONTOR_DEMO: 0,
       LOG_LEVEL: 'info',
     });
   });

@@ -189,6 +189,14 @@ export const Environment = {
       description:
         'Folder with the official notice on the legal guarantee by language: de.svg, fr.svg. Absent: KONTOR_DATA/legal-guarantee.',
     },
+    KONTOR_DEMO: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 1,
+      default: 0,
+      description:
+        'Set to 1 for a demo that strangers may use, reset at every full hour; it needs a database of its own and no SMTP_URL.',
+    },
     SECURITY_CONTACT: {
       type: 'string',
       pattern: '^(mailto:[^\\s@<>]{1,64}@[^\\s@<>]{1,188}|https://[^\\s<>]{1,500})$',
@@ -265,7 +273,12 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const validate = ajv.compile<Config>(Environment);
   const isValid = validate(values);
   const wrong = isValid ? wrongAddresses(values) : [];
-  if (isValid && wrong.length === 0) return values;
+  if (isValid && wrong.length === 0) {
+    if (isDemo(values) && values.SMTP_URL !== undefined) {
+      throw new ConfigError('SMTP_URL is set, and a demo sends no emails: remove SMTP_URL or KONTOR_DEMO.');
+    }
+    return values;
+  }
 
   const errors = isValid ? wrong : validate.errors!;
   const names = new Set(errors.map(({ instancePath }) => instancePath.slice(1) as keyof Config));
@@ -306,6 +319,11 @@ function wrongAddresses({ WEBHOOK_ALLOW, PUBLIC_ADDRESSES }: Config): { instance
       : []),
     ...(isWrong(PUBLIC_ADDRESSES, (part) => isIP(part) !== 0) ? [{ instancePath: '/PUBLIC_ADDRESSES' }] : []),
   ];
+}
+
+/** The service is a demo that strangers may use: `src/http/demo-mode.ts` says what that means. */
+export function isDemo({ KONTOR_DEMO }: Pick<Config, 'KONTOR_DEMO'>): boolean {
+  return KONTOR_DEMO === 1;
 }
 
 /** Only programs on this machine can call: no other address, and no proxy in front. */

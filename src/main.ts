@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { DEMO_OWNER, putDemoOwner } from './admin/users/demo-owner.ts';
 import { insertLink, LINK_LIFETIME, linkTokens } from './admin/users/links.ts';
 import { hasUsersBeside } from './admin/users/queries.ts';
-import { isPrivate, type Config } from './config.ts';
+import { isDemo, isPrivate, type Config } from './config.ts';
 import { openDataFolder } from './db/data-folder.ts';
 import { openDatabase, type Database, type Transaction } from './db/database.ts';
 import { startEmbedded } from './db/embedded.ts';
@@ -46,6 +46,10 @@ export interface Demo {
   /** Draws the pictures that are still missing. */
   complete(db: Database, config: Config): Promise<void>;
   hasTokens(db: Database): Promise<boolean>;
+  /** With KONTOR_DEMO: creates the shops of an empty database, and refuses one with shops of others. */
+  openPublic(db: Database): Promise<void>;
+  /** With KONTOR_DEMO: deletes the shops and creates them again at every full hour. */
+  startResets(db: Database, log: FastifyBaseLogger): Background;
 }
 
 export interface ServeOptions {
@@ -117,6 +121,7 @@ export async function serve(
     let payments: Background | undefined;
     let transport: Background | undefined;
     let domains: Background | undefined;
+    let resets: Background | undefined;
     let background: Background | undefined;
     let stopRefreshing: (() => Promise<void>) | undefined;
     try {
@@ -141,11 +146,14 @@ export async function serve(
         emails = startEmailThread({ db, connection, config, log, write, origin });
       }
       const { demoAccess } = app;
-      webhooks = startWebhooks({ db, config, demoAccess, log, origin });
       payments = startPayments({ db, config, demoAccess, log, providers });
-      transport = startTransport({ db, config, demoAccess, log });
-      domains = await startDomains({ db, config, hosts: app.shopHosts, log });
-      const created = (await countShops(db)) === 0 ? await demo.createShops(db, config) : undefined;
+      // A demo sends nothing to anybody.
+      if (!isDemo(config)) {
+        webhooks = startWebhooks({ db, config, demoAccess, log, origin });
+        transport = startTransport({ db, config, demoAccess, log });
+        domains = await startDomains({ db, config, hosts: app.shopHosts, log });
+      }
+      const created = await openShops(db, config, demo);
       await app.shopHosts.refresh();
       await demoAccess.refresh();
       ready = true;
@@ -156,6 +164,7 @@ export async function serve(
         );
       }
       background = startBackground(db, config, app.demoAccess, log);
+      if (isDemo(config)) resets = demo.startResets(db, log);
       // Not awaited: the shop sells without its pictures, and a store that is down now may be back soon.
       void openMediaStorage(config)
         .problem()
@@ -206,6 +215,7 @@ export async function serve(
         payments?.stop(),
         transport?.stop(),
         domains?.stop(),
+        resets?.stop(),
         background?.stop(),
         stopRefreshing?.(),
       ]);
@@ -216,6 +226,13 @@ export async function serve(
     await embedded?.stop();
     lines.flush();
   }
+}
+
+/** The shops of an empty database; undefined: no access is to be shown. */
+async function openShops(db: Database, config: Config, demo: Demo): Promise<DemoCredentials | undefined> {
+  if (!isDemo(config)) return (await countShops(db)) === 0 ? demo.createShops(db, config) : undefined;
+  await demo.openPublic(db);
+  return undefined;
 }
 
 /**
@@ -285,7 +302,8 @@ function shopAddress(app: FastifyInstance, { HOST }: Config, address: string, sh
 /** Until the first password is set, the person who sees this output can become the owner of the installation. */
 async function adminLines(db: Database, origin: string, hasDemo: boolean, config: Config): Promise<string[]> {
   const admin = `  Admin                 ${origin}/admin`;
-  if (await hasUsersBeside(db, DEMO_OWNER)) return [admin];
+  // Nobody becomes the owner of a demo: its forms are refused.
+  if (isDemo(config) || (await hasUsersBeside(db, DEMO_OWNER))) return [admin];
   const tokens = linkTokens(await installationKey(config));
   const linkFor = (ownerOf: (tx: Transaction) => Promise<string | null>) =>
     db.transaction(async (tx) =>

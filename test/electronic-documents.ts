@@ -222,6 +222,10 @@ export const ELECTRONIC_CASES: Readonly<Record<string, Case>> = {
       shipping: [{ price: 495, rate: 1900 }],
     },
   },
+  'of a sandbox': {
+    sale: { lines: [{ price: 1190, quantity: '2', rate: 1900, treatment: 'domestic' }] },
+    terms: { sandbox: true, note: 'Thank you.', notes: 'Goods remain our property.' },
+  },
   'two ways without tax': {
     sale: {
       taxType: 'NET',

@@ -69,6 +69,7 @@ const TABLES: Readonly<Record<string, string>> = {
   storefront: 'wish',
   host: 'host_event, host_link, host_log, host_message, host_message_reader, host_token, support_grant, support_visit',
   admin: `admin_link, admin_passkey, admin_recovery_code, admin_session, admin_user, saved_view, shop_user`,
+  commands: 'public_demo',
 };
 
 /** Writes of another module, each with its reason. */

@@ -1,5 +1,7 @@
 import cookie from '@fastify/cookie';
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
+import { isDemo } from '../config.ts';
+import { isRefusedInDemo } from '../http/demo-mode.ts';
 import { notFound } from '../http/errors.ts';
 import { brandOf } from '../platform/brand.ts';
 import { installationKey } from '../platform/sealing.ts';
@@ -24,7 +26,7 @@ import { ASSETS } from './layout/assets.ts';
 import { hostMessagePages } from './layout/host-messages.ts';
 import { marketing } from './marketing/marketing.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
-import type { AdminDeps } from './open-visit.ts';
+import { openVisit, type AdminDeps } from './open-visit.ts';
 import { openingPages } from './opening/opening.ts';
 import { bankPages } from './orders/bank.ts';
 import { bulkOrders } from './orders/bulk.ts';
@@ -104,12 +106,19 @@ export async function adminRoutes(
     });
     scope.setErrorHandler<Error>(sendFailure);
     assetRoutes(scope, ASSETS);
-    const { pages, shopPages } = createPages(scope, {
+    const openDeps = {
       ...deps,
       key,
       notices: createNoticeCookie(key),
       devices: createDeviceCookie(key, 'admin'),
-    });
+    };
+    if (isDemo(deps.config)) {
+      // So that a refused form is answered by a page in the visitor's language.
+      scope.addHook('onRequest', async (request) => {
+        if (isRefusedInDemo(request)) await openVisit(request, openDeps);
+      });
+    }
+    const { pages, shopPages } = createPages(scope, openDeps);
     adminSignInPages(pages);
     link(pages);
     hostLink(pages);

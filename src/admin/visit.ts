@@ -1,6 +1,7 @@
-import type { Config } from '../config.ts';
+import { isDemo, type Config } from '../config.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import type { HostMessage } from '../host/message-queries.ts';
+import { DEMO_SHOP } from '../http/demo-mode.ts';
 import type { CallOperation } from '../http/internal-call.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { VatRegister } from '../shops/vat-numbers/register.ts';
@@ -80,6 +81,8 @@ export interface ShopVisit extends AnyVisit {
 
 /** The link to a page of the shop for its own people, who see it before it is open too. */
 export function storefrontLink(visit: ShopVisit, path = ''): string {
+  // Nobody buys in the shop whose admin is shown.
+  if (isDemo(visit.config)) return `${visit.origin}/shop/${DEMO_SHOP}${path}`;
   if (visit.settings.isOpen) return visit.storefront + path;
   return adminPath(visit, '/preview', { to: path });
 }

@@ -58,6 +58,7 @@ import { BODY_LIMIT, registerBodyParsers } from '../http/body.ts';
 import { createCallerDirectory, selectHostCaller, type Caller } from '../http/callers.ts';
 import { compressAnswer, negotiateEncoding } from '../http/compression.ts';
 import { createDemoAccess } from '../http/demo-access.ts';
+import { registerDemoMode } from '../http/demo-mode.ts';
 import { demoTokenCheck } from '../http/demo-tokens.ts';
 import { EMAIL_KINDS } from './email-kinds.ts';
 import { errorBody, unavailable } from '../http/errors.ts';
@@ -271,6 +272,7 @@ export async function buildApp({
   app.addHook('onReady', () => demoAccess.refreshQuietly());
   app.addHook('onReady', () => clocks.refreshQuietly());
   app.decorateRequest('caller');
+  registerDemoMode(app, config);
   app.addHook('onRequest', (request, reply, done) => {
     setHeaders(request, reply);
     demoAccess.observe(request);

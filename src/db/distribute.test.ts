@@ -141,6 +141,7 @@ describe.skipIf(CITUS_URL === undefined)('on the cluster that KONTOR_TEST_CITUS_
       'cleanup',
       'demo_access_end',
       'migration',
+      'public_demo',
       'rate_window',
     ]);
   });

@@ -270,6 +270,34 @@ test('a larger plan counts at once, and a smaller one takes nothing away', async
   ]);
 });
 
+test('the readiness of a shop warns from four fifths of its plan on, in the language of its people', async () => {
+  const { shopId, token: own } = await givenTenant('warned', 'large');
+  const readiness = async () =>
+    (await service.call('GET', `/manage/shops/${shopId}/readiness`, { token: own })).body;
+  const merchant = await givenMerchant(service, 'owner', shopId);
+  for (let products = 2; products <= 7; products++) await givenProduct(shopId, own);
+  expect(await readiness()).not.toHaveProperty('plan');
+  expect((await merchant.get('/settings/opening')).text).not.toContain('Your plan is nearly used up');
+  await givenProduct(shopId, own);
+  expect((await readiness()).plan).toEqual({
+    name: 'large',
+    limits: [{ name: 'products', used: 8, limit: 10 }],
+  });
+  const words: Record<string, [string, string]> = {
+    en: ['Your plan is nearly used up', '8 of 10 products'],
+    de: ['Ihr Tarif ist fast ausgeschöpft', '8 von 10 Produkten'],
+    fr: ['Votre forfait est presque épuisé', '8 produits sur 10'],
+  };
+  for (const [language, [title, line]] of Object.entries(words)) {
+    await service.db.run(sql`update admin_user set language = ${language} where email = ${merchant.email}`);
+    for (const page of ['/settings/opening', '']) {
+      const { text } = await merchant.get(page);
+      expect([page, text]).toEqual([page, expect.stringContaining(title)]);
+      expect([page, text]).toEqual([page, expect.stringContaining(line)]);
+    }
+  }
+});
+
 test('the tokens of a shop share the calls of its plan', async () => {
   const tenant = await givenTenant('calls', 'large');
   const other = await givenToken(service, 'calls');

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../config.ts';
+import { isDemo, type Config } from '../config.ts';
 import {
   HOST,
   requireScopes,
@@ -10,7 +10,7 @@ import {
 } from './callers.ts';
 import { CART_TOKEN_HEADER, wrongCartToken } from './cart-token.ts';
 import type { DemoTokenCheck } from './demo-tokens.ts';
-import { Refusal, tooManyRequests, unauthorised } from './errors.ts';
+import { Refusal, tooManyRequests, unauthorised, unavailable } from './errors.ts';
 import { addressCaller, type Allowance, type RateLimiter } from './rate-limit.ts';
 import {
   isOfHost,
@@ -177,7 +177,8 @@ export function createAuthentication(deps: {
       const problem = caller.app && tokenProblem(caller.app, request.ip, now());
       request.caller = problem === undefined ? caller : { ...caller, app: undefined };
       checkScopes(request, token, problem);
-      if (caller.isSuspended) throw new Refusal('SHOP_SUSPENDED');
+      // The shop of a demo is closed only while it is reset.
+      if (caller.isSuspended) throw isDemo(config) ? unavailable() : new Refusal('SHOP_SUSPENDED');
       // Whether the token is correct is checked when the cart is loaded.
       if (needsCart && !request.headers[CART_TOKEN_HEADER]) throw wrongCartToken();
       checkAccept(request.headers.accept, produces);

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
-import { isPrivate, type Config } from '../config.ts';
+import { isDemo, isPrivate, type Config } from '../config.ts';
 import type { Database, Queries } from '../db/database.ts';
 import { startPolling } from '../db/polling.ts';
 import { sql } from '../db/sql.ts';
@@ -40,7 +40,7 @@ const DEMO_ACCESS_STEPS =
  * seconds one statement reads the changes of other processes and `kontor demo open`.
  */
 export function createDemoAccess({ db, config, log, isMigrated }: DemoAccessDeps) {
-  const canBeOpen = isPrivate(config);
+  const canBeOpen = isPrivate(config) && !isDemo(config);
   /** Closed until the database has been asked. */
   let state: 'unknown' | 'open' | 'closed' = canBeOpen ? 'unknown' : 'closed';
   /** The sign that this process has seen and not saved to the database yet. */
@@ -94,7 +94,7 @@ export function createDemoAccess({ db, config, log, isMigrated }: DemoAccessDeps
 
 /** Demo access as a command finds it. */
 export async function readDemoAccess(db: Queries, config: Config): Promise<DemoAccess> {
-  const isOpen = isPrivate(config) && !(await hasEnded(db));
+  const isOpen = isPrivate(config) && !isDemo(config) && !(await hasEnded(db));
   return { isOpen: () => isOpen };
 }
 

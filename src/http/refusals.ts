@@ -163,6 +163,10 @@ export const SHARED_REFUSALS = {
     message: 'There is a shop {shop} already, and ids must differ in more than upper and lower case',
     field: 'shopId',
   },
+  DEMO_READ_ONLY: {
+    status: 403,
+    message: 'This is a demo: everybody may look around and buy, and nobody can change anything else',
+  },
   SHOP_DELETION_BEGUN: { status: 409, message: 'The deletion of this shop has begun' },
 
   // Limits of plans

@@ -63,7 +63,9 @@ export interface ImportRun {
   onProgress: (records: number) => void;
   /** Ends the import between two records. */
   signal?: AbortSignal | undefined;
-  /** The process serves requests meanwhile, so batches are small. */
+  /**
+   * The process serves requests meanwhile, so batches are small; a merchant has started it, so the plan of the shop counts.
+   */
   isInService?: boolean | undefined;
 }
 

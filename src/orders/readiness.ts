@@ -5,6 +5,8 @@ import { Refusal } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { findLegalStates } from '../shops/legal/queries.ts';
+import { nearLimits } from '../platform/plans/limits.ts';
+import { LIMITS } from '../platform/plans/plans.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import { lockShop } from '../shops/settings/writes.ts';
 import { updateOpening } from '../shops/shop/queries.ts';
@@ -71,6 +73,29 @@ const ReadinessView = Type.Object(
       ),
       { description: 'The steps in the order in which they are done.' },
     ),
+    plan: Type.Optional(
+      Type.Object(
+        {
+          name: Type.String({ description: 'Name of the plan.', examples: ['small'] }),
+          limits: Type.Array(
+            Type.Object(
+              {
+                name: Type.Enum([...LIMITS], { description: 'Name of the limit.', examples: ['products'] }),
+                used: Type.Number({ description: 'How much of it is used.', examples: [812] }),
+                limit: Type.Number({ description: 'How much the plan has room for.', examples: [1000] }),
+              },
+              { title: 'nearly used limit' },
+            ),
+            { description: 'The limits that are nearly or fully used.' },
+          ),
+        },
+        {
+          title: 'nearly used plan',
+          description:
+            'Only where four fifths or more of a limit of the plan are used. What exists stays; what goes beyond it is refused, until the operator of the installation gives the shop a larger plan.',
+        },
+      ),
+    ),
   },
   { title: 'readiness' },
 );
@@ -93,7 +118,10 @@ type ReadinessDeps = Pick<PaymentDeps, 'providers' | 'loadKey'>;
 export function readiness(api: Operations, deps: ReadinessDeps): void {
   api.read(getReadiness, async ({ db, shopId, origin }) => {
     const settings = await shopSettings(db, shopId);
-    const { ready, steps } = await loadReadiness(db, settings, deps);
+    const [{ ready, steps }, near] = await Promise.all([
+      loadReadiness(db, settings, deps),
+      nearLimits({ db, config: api.config }, shopId),
+    ]);
     const admin = `${origin}/admin/shops/${shopId}`;
     return {
       ready,
@@ -106,6 +134,7 @@ export function readiness(api: Operations, deps: ReadinessDeps): void {
         missing: missing.map(({ field, path: place }) => ({ field, href: admin + place })),
         href: admin + path,
       })),
+      ...(near.limits.length > 0 && { plan: { name: near.plan, limits: near.limits } }),
     };
   });
 }

@@ -56,6 +56,21 @@ export function pausedPage(visit: Visit): Page {
   };
 }
 
+/** The page of a demo that is being deleted and created again, which takes a moment. */
+export function resettingPage(visit: Visit): Page {
+  const messages = messagesIn(visit.locale).storefront.demo;
+  return {
+    status: 503,
+    title: shopName(visit),
+    path: '',
+    isPrivate: true,
+    main: html`<div class="hero">
+      <h1>${messages.resetting}</h1>
+      <p>${messages.resettingText}</p>
+    </div>`,
+  };
+}
+
 /**
  * The page of a shop that is not open yet, at every address. It is answered with 200 and is not indexed: a 503 would
  * report each new shop as a failure of the service.

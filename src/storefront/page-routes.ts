@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { isDemo } from '../config.ts';
 import { matchesEtag, unlessKnown } from '../http/answer-headers.ts';
+import { RESET_SECONDS } from '../http/demo-mode.ts';
 import { HttpError, notFound } from '../http/errors.ts';
 import {
   formRequests,
@@ -18,7 +20,7 @@ import { addressCaller, countCall, countTry, limitFailures } from '../http/rate-
 import { Nullable } from '../http/schemas.ts';
 import { withCachedSettings } from '../shops/settings/settings.ts';
 import { saveAccountCart } from './account/visit-account.ts';
-import { closedPage, openingSoonPage, PAUSED_FOR, pausedPage } from './error-page.ts';
+import { closedPage, openingSoonPage, PAUSED_FOR, pausedPage, resettingPage } from './error-page.ts';
 import { documentOf } from './document-cache.ts';
 import { countPage, openCountedVisit, openVisit, shopOf, type PageDeps } from './open-visit.ts';
 import type { Page } from './page.ts';
@@ -86,7 +88,13 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
   };
 
   const sendPaused = (reply: FastifyReply, visit: Visit) =>
-    sendPage(reply.header('retry-after', PAUSED_FOR), visit, pausedPage(visit));
+    isDemo(config)
+      ? sendPage(
+          reply.headers({ 'retry-after': RESET_SECONDS, refresh: RESET_SECONDS }),
+          visit,
+          resettingPage(visit),
+        )
+      : sendPage(reply.header('retry-after', PAUSED_FOR), visit, pausedPage(visit));
 
   /** Returns the function that sends the page, because a page of stale settings is rendered again before it is sent. */
   const prepareGet = async (

@@ -101,7 +101,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     });
     const guaranteeFiles = guaranteeFilesOf(deps.config);
     assetRoutes(scope, [STYLESHEET, CONTENT_STYLESHEET, SCRIPT, PASSKEY_SCRIPT, ...guaranteeFiles.values()]);
-    robotsRoutes(scope);
+    robotsRoutes(scope, deps.config);
     const pages = createPages(scope, { ...deps, guaranteeFiles, sessions, devices, previewToken });
     preview(pages, previewToken);
     homePages(pages);

@@ -8,7 +8,7 @@ import { applySettings } from '../../src/shops/settings/file.ts';
 import { createServiceAddresses } from '../../src/shops/domains/service-addresses.ts';
 import { checkDueDomains } from '../../src/shops/domains/worker.ts';
 import { domainChallenges } from '../../src/shops/shop/domain-challenge.ts';
-import { deleteShop, updateSuspension } from '../../src/shops/shop/queries.ts';
+import { deleteShop, updateDeletion, updateSuspension } from '../../src/shops/shop/queries.ts';
 import { installationKey } from '../../src/platform/sealing.ts';
 import { givenDomains, givenShop, givenToken } from '../builders.ts';
 import { startDnsServer, type DnsServer } from '../dns-server.ts';
@@ -142,6 +142,32 @@ describe('the question whether a name may have a certificate', () => {
     await db.transaction((tx) => deleteShop(tx, 'Gamma'));
     await app.shopHosts.refresh();
     expect(await ask('gamma.example')).toBe(404);
+  });
+
+  test('is answered with no while the deletion of the shop is planned, and its pages are paused', async () => {
+    await givenShop(service, 'Delta');
+    await givenProved('Delta', 'delta.example');
+    const { app, db } = service;
+    const page = async () => {
+      const { statusCode, headers, body } = await app.inject({
+        url: '/',
+        headers: { host: 'delta.example' },
+      });
+      return [statusCode, headers['retry-after'], body.includes('This shop is paused')];
+    };
+    const planned = async (at: Date | null) => {
+      await db.transaction((tx) => updateDeletion(tx, 'Delta', at));
+      await app.shopHosts.refresh();
+      return ask('delta.example');
+    };
+    expect(await planned(null)).toBe(200);
+    expect(await page()).toEqual([200, undefined, false]);
+    expect(await planned(new Date(Date.now() + 86_400_000))).toBe(404);
+    expect(await page()).toEqual([503, '3600', true]);
+    expect(await planned(null)).toBe(200);
+    expect(await page()).toEqual([200, undefined, false]);
+    await db.transaction((tx) => deleteShop(tx, 'Delta'));
+    await app.shopHosts.refresh();
   });
 
   test('reads the database for unknown names once a second, and refuses a flood of them without', async () => {

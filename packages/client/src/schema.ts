@@ -7157,6 +7157,35 @@ export interface components {
              */
             href: string;
         };
+        /** NearlyUsedLimit */
+        NearlyUsedLimit: {
+            /**
+             * @description Name of the limit.
+             * @example products
+             * @enum {string}
+             */
+            name: "products" | "ordersPerMonth" | "mediaMegabytes" | "people" | "requestsPerHour" | "emailsPerDay" | "languages";
+            /**
+             * @description How much of it is used.
+             * @example 812
+             */
+            used: number;
+            /**
+             * @description How much the plan has room for.
+             * @example 1000
+             */
+            limit: number;
+        };
+        /** NearlyUsedPlan */
+        NearlyUsedPlan: {
+            /**
+             * @description Name of the plan.
+             * @example small
+             */
+            name: string;
+            /** @description The limits that are nearly or fully used. */
+            limits: components["schemas"]["NearlyUsedLimit"][];
+        };
         /** Readiness */
         Readiness: {
             /**
@@ -7171,6 +7200,8 @@ export interface components {
             open: boolean;
             /** @description The steps in the order in which they are done. */
             steps: components["schemas"]["ReadinessStep"][];
+            /** @description Only where four fifths or more of a limit of the plan are used. What exists stays; what goes beyond it is refused, until the operator of the installation gives the shop a larger plan. */
+            plan?: components["schemas"]["NearlyUsedPlan"];
         };
         /** DomainCertificate */
         DomainCertificate: {
@@ -12393,6 +12424,8 @@ export type FinalOrderDocument = components['schemas']['FinalOrderDocument'];
 export type CreditNoteCreateRequest = components['schemas']['CreditNoteCreateRequest'];
 export type MissingSetting = components['schemas']['MissingSetting'];
 export type ReadinessStep = components['schemas']['ReadinessStep'];
+export type NearlyUsedLimit = components['schemas']['NearlyUsedLimit'];
+export type NearlyUsedPlan = components['schemas']['NearlyUsedPlan'];
 export type Readiness = components['schemas']['Readiness'];
 export type DomainCertificate = components['schemas']['DomainCertificate'];
 export type DomainRecord = components['schemas']['DomainRecord'];

@@ -11,6 +11,7 @@ import { checklist } from '../opening/checklist.ts';
 import { depsOf, previewCard } from '../opening/opening.ts';
 import type { ShopPages } from '../pages.ts';
 import { mailServerProblem } from '../settings/mail-server.ts';
+import { planCard } from './plan-card.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { comparePeriods, PERIODS, type Comparison, type Period } from './periods.ts';
 import {
@@ -50,8 +51,8 @@ export function dashboardPages(pages: ShopPages, providers: Providers): void {
       title: visit.messages.home.title,
       menu: 'home',
       scripts: sales ? [UPLOT_STYLESHEET, UPLOT, HOME_SCRIPT] : [],
-      main: html`${mailServer} ${near.limits.length > 0 && planCard(visit, near)}
-        ${open && checklist(visit, open)} ${open && !visit.settings.isOpen && previewCard(visit)}
+      main: html`${mailServer} ${planCard(visit, near)} ${open && checklist(visit, open)}
+        ${open && !visit.settings.isOpen && previewCard(visit)}
         ${(!open || tasks.counts.length > 0) && taskList(visit, tasks)}
         ${sales && salesCard(visit, sales, period)}
         <div class="cards wide">
@@ -59,24 +60,6 @@ export function dashboardPages(pages: ShopPages, providers: Providers): void {
         </div>`,
     };
   });
-}
-
-/** From four fifths of a limit on: a merchant should not learn of it from a refusal. */
-function planCard(
-  { messages: { home }, language }: ShopVisit,
-  { plan, limits }: Awaited<ReturnType<typeof nearLimits>>,
-): Markup {
-  const number = (value: number) => value.toLocaleString(language, { maximumFractionDigits: 0 });
-  return html`<section class="card">
-    <h2>${home.plan.title}</h2>
-    <ul>
-      ${limits.map(
-        ({ name, used, limit }) =>
-          html`<li>${home.plan[name]({ used: number(used), limit: number(limit) })}</li>`,
-      )}
-    </ul>
-    <p class="quiet">${home.plan.text({ plan })}</p>
-  </section>`;
 }
 
 interface Sales {

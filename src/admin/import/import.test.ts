@@ -1,5 +1,7 @@
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import sharp from 'sharp';
@@ -364,4 +366,53 @@ test.each([
   expect(answer.text).toContain(message);
   expect(await waiting()).toEqual(pictures);
   expect(await findImports(service.db, 'DemoShop')).toEqual(imports);
+});
+
+test('what goes beyond the plan of the shop ends the check, which writes nothing; what is here stays', async () => {
+  const rows = Array.from({ length: 700 }, (_, n) => `PLAN-${n};Jug ${n};1.50`);
+  const { used } = (await service.db.one<{ used: number }>(sql`
+    select sum(products)::bigint as used from listing_size
+    where shop_id = 'DemoShop' and category_id = '00000000-0000-0000-0000-000000000000'`))!;
+  const file = join(service.config.KONTOR_DATA, 'plans.yaml');
+  await writeFile(
+    file,
+    `version: 1\ndefault: small\nplans: { small: { products: ${used + 600} }, large: { products: ${used + 700} } }\n`,
+  );
+  const config = { ...service.config, PLANS_FILE: file };
+  const run = () => runDueImports({ ...deps(), config });
+  const setPlan = (plan: string) =>
+    service.db.run(sql`update shop set plan = ${plan} where shop_id = 'DemoShop'`);
+  const check = async () => {
+    await sendFile(`Alias;Name;Price\n${rows.join('\n')}\n`);
+    const path = pathOf(await latest());
+    expect((await merchant.post(path, await columnsOf(path))).status).toBe(303);
+    await run();
+    return path;
+  };
+  const refusal = `The plan small of this shop has room for ${used + 600} products, ask the operator of this installation for a larger one`;
+
+  const refused = await check();
+  expect((await latest()).state).toBe('failed');
+  expect((await merchant.get(refused)).text).toContain(refusal);
+  expect((await merchant.post(`${refused}/start`)).status).toBe(409);
+  expect(await countOf('PLAN-')).toBe(0);
+
+  // The plan has become smaller since the check.
+  await setPlan('large');
+  const checked = await check();
+  expect(await latest()).toMatchObject({ state: 'checked', created: 700 });
+  await setPlan('small');
+  expect((await merchant.post(`${checked}/start`)).status).toBe(303);
+  await run();
+  expect((await latest()).state).toBe('failed');
+  expect((await merchant.get(checked)).text).toContain(refusal);
+  expect(await countOf('PLAN-')).toBe(500);
+
+  await setPlan('large');
+  const again = await check();
+  expect(await latest()).toMatchObject({ state: 'checked', created: 200, unchanged: 500 });
+  expect((await merchant.post(`${again}/start`)).status).toBe(303);
+  await run();
+  expect(await latest()).toMatchObject({ state: 'done', created: 200, unchanged: 500 });
+  expect(await countOf('PLAN-')).toBe(700);
 });

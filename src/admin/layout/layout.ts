@@ -1,4 +1,6 @@
+import { isDemo } from '../../config.ts';
 import { dateText } from '../../http/dates.ts';
+import { minutesToReset } from '../../http/demo-mode.ts';
 import { encodeHtml, html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { brandOf, type Brand } from '../../platform/brand.ts';
@@ -37,8 +39,8 @@ export function documentBytes(visit: Visit<'anybody'> | ShopVisit, page: AdminPa
         <a class="skip" href="#main">${messages.layout.skip}</a>
         ${isOfShop ? header(visit, brand, page.menu) : brandHeader(visit, brand)}
         <main id="main" tabindex="-1">
-          ${isOfShop && supportBanner(visit)}${isOfShop && sandboxBanner(visit)} ${isOfShop && hostMessageBanner(visit)}
-          ${page.breadcrumbs && breadcrumbs(page.breadcrumbs, messages.layout.breadcrumbs)}
+          ${isOfShop && supportBanner(visit)}${isDemo(visit.config) ? demoBanner(visit) : isOfShop && sandboxBanner(visit)}
+          ${isOfShop && hostMessageBanner(visit)} ${page.breadcrumbs && breadcrumbs(page.breadcrumbs, messages.layout.breadcrumbs)}
           <div class="title">
             <h1>${page.title}</h1>
             ${page.actions && html`<div class="actions">${page.actions}</div>`}
@@ -63,6 +65,13 @@ function supportBanner(visit: ShopVisit): Markup | false {
     <span>${messages.banner({ name: visit.user.email, shop: shopName(visit), until })}</span>
     ${leaveForm(visit)}
   </div>`;
+}
+
+function demoBanner({ db, messages }: Visit<'anybody'> | ShopVisit): Markup {
+  const { demo } = messages.layout;
+  return html`<p class="notice warning">
+    <strong>${demo.title}</strong> ${demo.reset({ count: minutesToReset(db.now) })}
+  </p>`;
 }
 
 /** On every page, so that nobody takes a sandbox for the shop, or its time for today's. */

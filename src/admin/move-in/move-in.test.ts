@@ -1,4 +1,6 @@
+import { writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
@@ -200,4 +202,82 @@ test('a new shop is asked first whether it moves in', async () => {
   const { text } = await merchant.get('/settings/opening');
   expect(text.indexOf('id="step-moveIn"')).toBeGreaterThan(0);
   expect(text.indexOf('id="step-moveIn"')).toBeLessThan(text.indexOf('id="step-address"'));
+});
+
+test('what the plan of the shop has no room for is left out and reported, before anything is written', async () => {
+  const file = join(service.config.KONTOR_DATA, 'plans.yaml');
+  await writeFile(
+    file,
+    'version: 1\ndefault: small\nplans: { small: { products: 3 }, large: { products: 9 } }\n',
+  );
+  const config = { ...service.config, PLANS_FILE: file };
+  const { db } = service;
+  await givenShop(service, 'Limited');
+  const owner = await givenMerchant(service, 'owner', 'Limited');
+  const rows = [1, 2, 3, 4, 5].map(
+    (number) =>
+      `mug-${number},Mug ${number},Pier,Title,Default Title,M-${number},shopify,12,9.50,false,active`,
+  );
+  const form = formOf({
+    name: 'file',
+    filename: 'products.csv',
+    content: [PRODUCTS.split('\n')[0], ...rows].join('\n'),
+  });
+  const run = () =>
+    runDueMoves({
+      db,
+      config,
+      media: openMediaStorage(config),
+      log: pino({ level: 'silent' }),
+      policy: receiverPolicy(config, service.app.demoAccess),
+      loadKey: () => installationKey(config),
+    });
+  const numbers = async () =>
+    (
+      await db.many<{ number: string }>(sql`
+        select product_number as number from product where shop_id = 'Limited' order by product_number`)
+    ).map(({ number }) => number);
+  const move = async () => (await findMoves(db, 'Limited'))[0]!;
+  const bring = async () => {
+    const sent = await service.app.inject({
+      method: 'POST',
+      url: '/admin/shops/Limited/move-in/shopify',
+      headers: {
+        ...form.headers,
+        host: 'localhost:8080',
+        origin: 'http://localhost:8080',
+        cookie: owner.cookie,
+      },
+      payload: form.body,
+    });
+    const page = String(sent.headers.location).replace('/admin/shops/Limited', '');
+    expect((await owner.post(page, { only: ['products'] })).status).toBe(303);
+    await run();
+    return page;
+  };
+  const none = { created: 0, changed: 0, unchanged: 0, kept: 0, refused: 0 };
+  const page = await bring();
+  expect(await move()).toMatchObject({
+    state: 'checked',
+    counts: { product: { ...none, created: 3, refused: 2 } },
+  });
+  expect(await numbers()).toEqual([]);
+  expect((await owner.get(page)).text).toContain(
+    'has no room in the plan small with its 3 products: ask the operator of this installation for a larger one, then import again',
+  );
+  expect((await owner.post(`${page}/start`)).status).toBe(303);
+  await run();
+  expect(await move()).toMatchObject({
+    state: 'done',
+    counts: { product: { ...none, created: 3, refused: 2 } },
+  });
+  expect(await numbers()).toEqual(['M-1', 'M-2', 'M-3']);
+
+  // With a larger plan the rest follows, and what is here stays.
+  await db.run(sql`update shop set plan = 'large' where shop_id = 'Limited'`);
+  const second = await bring();
+  expect((await owner.post(`${second}/start`)).status).toBe(303);
+  await run();
+  expect((await move()).counts).toMatchObject({ product: { ...none, created: 2, unchanged: 3 } });
+  expect(await numbers()).toEqual(['M-1', 'M-2', 'M-3', 'M-4', 'M-5']);
 });

@@ -2,10 +2,12 @@ import { html, type Markup } from '../../http/html.ts';
 import { Redirect } from '../../http/page-kit.ts';
 import type { Providers } from '../../orders/payments/providers.ts';
 import { loadReadiness, openShop } from '../../orders/readiness.ts';
+import { nearLimits } from '../../platform/plans/limits.ts';
 import { previewTokens } from '../../shops/shop/preview.ts';
 import { renewPreview, updateOpening } from '../../shops/shop/queries.ts';
 import { isShopPath } from '../../storefront/preview.ts';
 import { buttonForm } from '../components/form.ts';
+import { planCard } from '../home/plan-card.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { settingsTrail } from '../settings/section-page.ts';
@@ -18,13 +20,17 @@ const OPENING = '/settings/opening';
 export function openingPages(pages: ShopPages, providers: Providers): void {
   pages.get(OPENING, 'settings_read', async (visit) => {
     const messages = visit.messages.opening;
-    const readiness = await loadReadiness(visit.db, visit.settings, depsOf(visit, providers));
+    const [readiness, near] = await Promise.all([
+      loadReadiness(visit.db, visit.settings, depsOf(visit, providers)),
+      nearLimits(visit, visit.shopId),
+    ]);
     const { isOpen } = visit.settings;
     return {
       title: visit.messages.settings.pages.opening,
       menu: 'settings',
       breadcrumbs: settingsTrail(visit),
-      main: html`${
+      main: html`${planCard(visit, near)}
+      ${
         isOpen &&
         html`<section class="card">
           <h2>${messages.isOpen}</h2>

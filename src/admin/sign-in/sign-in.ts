@@ -1,3 +1,5 @@
+import { isDemo } from '../../config.ts';
+import { DEMO_SHOP } from '../../http/demo-mode.ts';
 import { forbidden } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { brandOf } from '../../platform/brand.ts';
@@ -14,12 +16,13 @@ import { recordInAllShops } from '../users/audit.ts';
 import { isPassword } from '../users/password.ts';
 import { passwordField, typedPassword } from '../users/password-field.ts';
 import { deleteAdminSession, findShopsOf, findUser, findUserByEmail } from '../users/queries.ts';
-import { DEMO_OWNER, DEMO_SHOP, putDemoOwner } from '../users/demo-owner.ts';
+import { DEMO_OWNER, putDemoOwner } from '../users/demo-owner.ts';
+import { putDemoVisitor } from '../users/demo-visitor.ts';
 import type { Visit } from '../visit.ts';
 import { enter, onlyHere, targetOf, type HostPanel } from './enter.ts';
 import { CODE, SIGN_IN } from './fields.ts';
 import { afterSameTime, requireTriesLeft } from './tries.ts';
-import { Redirect } from '../../http/page-kit.ts';
+import { Redirect, type FormRequest } from '../../http/page-kit.ts';
 
 /** The password was right; the code of the authenticator app is still missing. */
 interface PasswordShown {
@@ -30,6 +33,9 @@ interface PasswordShown {
 }
 
 const PASSWORD_SHOWN = declareHidden({ state: MAX_STATE_LENGTH });
+
+/** Visits of the admin of a demo from one address; people may share theirs. */
+const VISITS_PER_HOUR = 60;
 
 export function adminSignInPages(pages: Pages): void {
   pages.form('/sign-in', 'anybody', {
@@ -108,10 +114,11 @@ export function adminSignInPages(pages: Pages): void {
     '/sign-in/demo',
     'anybody',
     async (visit, form) => {
-      const { messages, demo } = visit;
+      const { messages, demo, config } = visit;
+      if (isDemo(config)) return enterAsVisitor(visit, form);
       if (!demo.isOpen) throw forbidden(onlyHere(visit));
       if (!demo.isOwnForm)
-        throw forbidden(messages.signIn.demoLinkNeeded({ product: brandOf(visit.config).name }));
+        throw forbidden(messages.signIn.demoLinkNeeded({ product: brandOf(config).name }));
       const target = targetIn(visit, form);
       const { userAgent } = form;
       await visit.db.transaction(async (tx) => {
@@ -155,6 +162,19 @@ export function adminSignInPages(pages: Pages): void {
   });
 }
 
+/** Each visitor is a user of their own, so that none sees the browser of another one or ends a session of theirs. */
+async function enterAsVisitor(visit: Visit<'anybody'>, form: FormRequest): Promise<Redirect> {
+  const { messages, db } = visit;
+  if (!(await form.isWithinLimit(`visitor/${form.address}`, VISITS_PER_HOUR))) {
+    throw forbidden(messages.signIn.tooOften);
+  }
+  await db.transaction(async (tx) => {
+    const user = await putDemoVisitor(tx);
+    await enter(tx, visit, user, { userAgent: form.userAgent, by: 'demo' });
+  });
+  return new Redirect(targetIn(visit, form));
+}
+
 async function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft): Promise<AdminPage> {
   const messages = visit.messages.signIn;
   const query = new URLSearchParams({ to: target }).toString();
@@ -168,6 +188,14 @@ async function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft
           <input type="hidden" name="to" value="${target}" />
           <p>${messages.demo}</p>
           <button>${messages.demoButton}</button>
+        </form>`
+      }
+      ${
+        isDemo(visit.config) &&
+        html`<form class="narrow card" method="post" action="/admin/sign-in/demo">
+          <input type="hidden" name="to" value="${target}" />
+          <p>${messages.visit}</p>
+          <button>${messages.visitButton}</button>
         </form>`
       }
       <form class="narrow card" method="post" action="${`?${query}`}">

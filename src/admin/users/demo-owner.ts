@@ -1,10 +1,9 @@
 import type { Transaction } from '../../db/database.ts';
+import { DEMO_SHOP } from '../../http/demo-mode.ts';
 import { findOrCreateUser, findRole, putRole } from './queries.ts';
 
 /** The owner of the demo shop, open to everyone on this machine. It never has a password. */
 export const DEMO_OWNER = 'owner@demo.localhost';
-
-export const DEMO_SHOP = 'DemoShop';
 
 /** The id of the demo owner, who is created on demand. */
 export async function putDemoOwner(tx: Transaction): Promise<string> {

@@ -76,6 +76,7 @@ async function runImport(
   try {
     // A check writes nothing, so it starts over after a restart; an import continues after the saved rows.
     if (isCheck) await db.transaction((tx) => resetProgress(tx, shopId, taken));
+    let promised = 0;
     await importProducts(db, {
       shopId,
       file,
@@ -85,10 +86,10 @@ async function runImport(
       onBatch: async (tx, rows, done) => {
         if (signal.aborted) throw new Interrupted('The service stops');
         if (!(await addProgress(tx, shopId, taken, rows, done))) throw new Interrupted('It was taken');
-        // An import has added them by now; a check only counts them.
-        if (done.created > 0) {
-          await requireRoom({ db: tx, config }, shopId, 'products', isCheck ? done.created : 0);
-        }
+        if (done.created === 0) return;
+        // An import has added them by now; a check only counts them, those of all batches.
+        if (isCheck) promised += done.created;
+        await requireRoom({ db: tx, config }, shopId, 'products', promised);
       },
     });
     await importPictures({

@@ -1,13 +1,14 @@
 import type { Config } from '../../config.ts';
-import type { Database, Transaction } from '../../db/database.ts';
+import type { Database, Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { ImageSizes } from '../../platform/media/images.ts';
+import type { StoredImage } from '../../platform/media/store-image.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { addMedia, bytesOf } from '../../platform/media/quota.ts';
 import type { ProductFacts } from '../../catalogue/products/facts.ts';
 import type { Content, ContentLine } from '../../pricing/content.ts';
 import { readCatalogue, type DemoProduct } from './demo-data.ts';
-import { dataSheetFile, drawFiles, type DemoFiles } from './draw-files.ts';
+import { dataSheetFile, drawFiles, otherAddresses, type DemoFiles, type DrawnImage } from './draw-files.ts';
 
 /**
  * Adds the pictures, energy labels, data sheet and logo of a new demo shop. Drawing them takes a second, during which
@@ -16,13 +17,45 @@ import { dataSheetFile, drawFiles, type DemoFiles } from './draw-files.ts';
 export async function addDemoFiles(db: Database, config: Config, shopId: string): Promise<void> {
   const { products } = await readCatalogue();
   const files = await drawFiles(openMediaStorage(config), shopId, products);
-  await db.transaction(async (tx) => {
-    await updateProducts(tx, shopId, products, files);
-    await insertImages(tx, shopId, files);
-    await updateCategories(tx, shopId, files);
-    await updateOrders(tx, shopId);
-    await updateSettings(tx, shopId, files);
-  });
+  await db.transaction((tx) => insertDemoFiles(tx, shopId, products, files));
+}
+
+/** The files that a demo shop has, for a shop that is created again in its place; undefined: they were not drawn yet. */
+export async function findDemoFiles(
+  db: Queries,
+  shopId: string,
+  products: readonly DemoProduct[],
+): Promise<DemoFiles | undefined> {
+  const rows = await db.many<DrawnImage & { number: string }>(sql`
+    select product_number as number, image.name, upper(image.image_key::text) as "imageKey", image.sizes
+    from product_image image
+    join product on product.shop_id = ${shopId} and product.product_id = image.product_id
+    where image.shop_id = ${shopId} order by product_number, position`);
+  if (rows.length === 0) return undefined;
+  const categories = await db.many<StoredImage & { alias: string }>(sql`
+    select alias, upper(image_key::text) as "imageKey", image_sizes as sizes from category
+    where shop_id = ${shopId} and image_key is not null`);
+  const images = new Map<string, DrawnImage[]>();
+  for (const { number, ...image } of rows) images.set(number, [...(images.get(number) ?? []), image]);
+  return {
+    images,
+    categoryImages: new Map(categories.map(({ alias, ...image }) => [alias, image])),
+    ...otherAddresses(shopId, products),
+  };
+}
+
+/** Names these files in the rows of the shop. */
+export async function insertDemoFiles(
+  tx: Transaction,
+  shopId: string,
+  products: readonly DemoProduct[],
+  files: DemoFiles,
+): Promise<void> {
+  await updateProducts(tx, shopId, products, files);
+  await insertImages(tx, shopId, files);
+  await updateCategories(tx, shopId, files);
+  await updateOrders(tx, shopId);
+  await updateSettings(tx, shopId, files);
 }
 
 /**

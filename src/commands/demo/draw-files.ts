@@ -51,12 +51,22 @@ export async function drawFiles(
   const [coffee, others] = await Promise.all([draw('coffee'), otherFiles(products)]);
   // Existing files are overwritten: a folder that outlived its database has the same files under the same names.
   await media.write(shopId, OTHER_FILES, others);
+  return {
+    images: new Map(images),
+    categoryImages: new Map([['coffee', coffee]]),
+    ...otherAddresses(shopId, products),
+  };
+}
+
+/** The addresses of the files that have the same names in every demo shop. */
+export function otherAddresses(
+  shopId: string,
+  products: readonly DemoProduct[],
+): Omit<DemoFiles, 'images' | 'categoryImages'> {
   const address = (file: string) => `/media/${shopId}/${OTHER_FILES}/${file}`;
   const addresses = (isMeant: (product: DemoProduct) => unknown, file: (number: string) => string) =>
     new Map(products.filter(isMeant).map(({ number }) => [number, address(file(number))]));
   return {
-    images: new Map(images),
-    categoryImages: new Map([['coffee', coffee]]),
     energyLabels: addresses(
       ({ energy }) => energy,
       (number) => `${energyLabel(number)}.png`,

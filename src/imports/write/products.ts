@@ -11,6 +11,7 @@ import type { Transaction } from '../../db/database.ts';
 import type { RowProblem } from '../../catalogue/products/row-problem.ts';
 import { addNamedVariations } from '../../catalogue/products/variations.ts';
 import { isRefusal } from '../../http/errors.ts';
+import { limitOf, roomFor } from '../../platform/plans/limits.ts';
 import { takeTimeOfCommit } from '../../platform/events/log.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { findProducts, findRecords, saveRecords, type FoundProduct } from '../queries.ts';
@@ -27,7 +28,10 @@ export async function writeProducts(
   records: AsyncIterable<Read<ProductRecord>>,
 ): Promise<void> {
   const { report, db, shopId } = run;
-  for await (const batch of batches(run, records, BATCH)) await writeBatch(run, await planBatch(run, batch));
+  const withinPlan = createPlanCheck(run);
+  for await (const batch of batches(run, records, BATCH)) {
+    await writeBatch(run, await withinPlan(await planBatch(run, batch)));
+  }
   const { created = 0, changed = 0, unchanged = 0, refused = 0 } = report.counts.get('product') ?? {};
   if (run.isCheck || created + changed === 0) return;
   await db.transaction(async (tx) =>
@@ -84,6 +88,30 @@ async function planBatch(run: ImportRun, batch: readonly ProductRecord[]): Promi
     }
     return [];
   });
+}
+
+/** Leaves out the new products for which the plan of the shop has no room, and reports them. */
+function createPlanCheck(run: ImportRun): (planned: PlannedProduct[]) => Promise<PlannedProduct[]> {
+  const { db, config, shopId, report, isCheck, isInService } = run;
+  // A check writes nothing, so it counts itself what would be written.
+  let checked = 0;
+  return async (planned) => {
+    const found = isInService ? await limitOf({ db, config }, shopId, 'products') : undefined;
+    if (!found) return planned;
+    let room = (await roomFor({ db, config }, shopId, 'products')) - checked;
+    return planned.filter(({ record: { place }, number, isNew }) => {
+      if (!isNew) return true;
+      if (room > 0) {
+        room--;
+        if (isCheck) checked++;
+        return true;
+      }
+      const { plan, limit } = found;
+      const text = `has no room in the plan ${plan} with its ${limit} products: ask the operator of this installation for a larger one, then import again`;
+      report.refuse({ kind: 'product', place, name: number, text });
+      return false;
+    });
+  };
 }
 
 async function writeBatch(run: ImportRun, planned: readonly PlannedProduct[]): Promise<void> {

@@ -149,7 +149,8 @@ export function electronicDocument(document: DocumentFacts, format: ElectronicFo
     issuedOn: dayOf(issuedAt),
     typeCode: kind === 'CreditNote' ? '381' : isCorrection ? '384' : '380',
     currency: content.currency,
-    notes: [terms.note, terms.notes].filter(filled),
+    // Programs read no watermark.
+    notes: [terms.sandbox && words.sandboxNote, terms.note, terms.notes].filter(filled),
     // XRechnung and Peppol demand a reference: a buyer who gave none knows the order by its number.
     buyerReference: buyerReference ?? (format === 'zugferd' ? null : terms.orderNumber),
     purchaseOrder: purchaseOrderNumber ?? null,

@@ -566,6 +566,36 @@ describe('electronic documents of all kinds', () => {
     expect(broken('peppol', UBL_RULES)).toEqual([]);
   });
 
+  test.each([
+    [
+      'de_DE',
+      'Dies ist ein Testdokument aus einer Sandbox und keine Rechnung: Es wurde nichts geliefert, und es ist nichts zu bezahlen.',
+    ],
+    [
+      'en_GB',
+      'This is a test document of a sandbox, not an invoice: nothing was delivered, and nothing is to be paid.',
+    ],
+    [
+      'fr_FR',
+      'Ceci est un document de test d’un bac à sable et non une facture\u00a0: rien n’a été livré et rien n’est à payer.',
+    ],
+  ])('of a sandbox say first that they are no invoices: %s', (locale, note) => {
+    const document = documentOfCase('of a sandbox', 'invoice');
+    const made = { ...document, terms: { ...document.terms, locale } };
+    const notes = [note, 'Thank you.', 'Goods remain our property.'];
+    for (const format of ['zugferd', 'xrechnung-cii'] as const) {
+      const root = parsed(electronicInvoice(made, format));
+      expect(at(root, 'ExchangedDocument/IncludedNote').map((node) => textAt(node, 'Content'))).toEqual(
+        notes,
+      );
+    }
+    for (const format of ['xrechnung-ubl', 'peppol'] as const) {
+      expect(textAt(parsed(electronicInvoice(made, format)), 'Note')).toBe(notes.join('\n'));
+    }
+    const { sandbox: _sandbox, ...terms } = made.terms;
+    expect(electronicInvoice({ ...made, terms }, 'peppol')).not.toContain(note);
+  });
+
   test('keep the rules of UBL, whatever was ordered', () => {
     fc.assert(
       fc.property(variants, (variant) => {

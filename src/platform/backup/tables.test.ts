@@ -25,6 +25,7 @@ const OF_NO_SHOP = [
   'host_message_reader',
   'host_token',
   'migration',
+  'public_demo',
   'rate_window',
 ];
 

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 export interface CertificateFacts {
   /** A record in the DNS, or the operator, has confirmed that the domain is the shop's. */
   isProved: boolean;
-  /** The operator has closed the shop. */
+  /** The operator has closed the shop, or will delete it. */
   isSuspended: boolean;
 }
 

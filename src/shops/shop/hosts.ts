@@ -153,18 +153,18 @@ function withoutPort(host: string): string {
   return host.replace(/:\d+$/, '');
 }
 
-/** Changes with every change of a domain, and with every shop that is suspended or opened again. */
+/** Changes with every change of a domain, and with every shop that is closed by the host or opened again. */
 const domainState = sql`
-  select domains.*, suspensions.*
+  select domains.*, closings.*
   from (
     select count(*) as domains, max(added_at) as newest,
       coalesce(sum(hashtextextended(host || ' ' || shop_id, 0)), 0)::text as hosts
     from shop_domain
   ) as domains
   cross join (
-    select count(*) as suspended, coalesce(sum(hashtextextended(shop_id, 0)), 0)::text as "suspendedIds"
-    from shop where suspended_at is not null
-  ) as suspensions`;
+    select count(*) as closed, coalesce(sum(hashtextextended(shop_id, 0)), 0)::text as "closedIds"
+    from shop where suspended_at is not null or deletion_at is not null
+  ) as closings`;
 
 /** Every shop has a host when private, so a new one and a deleted one count too. */
 const privateState = sql`
@@ -179,7 +179,7 @@ const privateState = sql`
 function findDomains(db: Queries) {
   return db.many<{ host: string; shopId: string; isProved: boolean; isSuspended: boolean }>(sql`
     select host, shop_domain.shop_id as "shopId", proof is not null as "isProved",
-      suspended_at is not null as "isSuspended"
+      (suspended_at is not null or deletion_at is not null) as "isSuspended"
     from shop_domain left join shop on shop.shop_id = shop_domain.shop_id`);
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { isPrivate, type Config } from '../../config.ts';
+import { isDemo, isPrivate, type Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
 import type { ObservedDemoAccess } from '../../http/demo-access.ts';
 import { isFromThisMachine } from '../../http/forwarded.ts';
@@ -9,7 +9,8 @@ import { brandOf } from '../../platform/brand.ts';
 import type { ShopHosts } from '../../shops/shop/hosts.ts';
 import { countShops, findShopsWithDomains } from '../../shops/shop/queries.ts';
 import { sendPage } from './page.ts';
-import { demoEndedNotice, publicPage, startingPage, startPage } from './start-view.ts';
+import { minutesToReset } from '../../http/demo-mode.ts';
+import { demoEndedNotice, demoPage, publicPage, startingPage, startPage } from './start-view.ts';
 
 const MAX_SHOWN = 100;
 
@@ -39,6 +40,7 @@ export function startPageRoutes(
     if (!isMigrated()) {
       return sendPage(reply.code(503).headers({ 'retry-after': '1', refresh: '1' }), startingPage(brand));
     }
+    if (isDemo(config)) return sendPage(reply, demoPage(brand, minutesToReset(db.now)));
     const origin = originOf(request, publicUrl);
     const notice = demoAccess.isEnded() ? demoEndedNotice : undefined;
     if (!isPrivate(config) || !isFromThisMachine(request)) return sendPage(reply, publicPage(brand, notice));

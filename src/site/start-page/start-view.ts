@@ -1,3 +1,4 @@
+import { DEMO_SHOP } from '../../http/demo-mode.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { shopUrl } from '../../http/links.ts';
 import type { Brand, BrandLink } from '../../platform/brand.ts';
@@ -93,6 +94,25 @@ const aboutText = ({ name }: Brand): string =>
 ${name} is a shop back end: it keeps the data of any number of shops in PostgreSQL and serves it over
 HTTP to storefronts, apps and scripts.
 `;
+
+/** The first page of a demo that strangers may use. */
+export const demoPage = (brand: Brand, minutes: number): StartPage => ({
+  brand,
+  title: `${brand.name} demo`,
+  header: publicHeader(brand),
+  main: html`<div class="hero">
+    <h1>Try ${brand.name}</h1>
+    <p>
+      This is a demo: buy in the shop, and look around in the admin, where nothing can be changed. Everything
+      is deleted at every full hour, in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.
+    </p>
+    <div class="row">
+      <a class="button main" href="/shop/${DEMO_SHOP}">Visit the shop</a>
+      <a class="button" href="/admin">Open the admin</a>
+      <a class="button" href="/docs">Documentation</a>
+    </div>
+  </div>`,
+});
 
 /**
  * The start page of a private installation. `shops` are the first of all `count`; `origin` is the address of this

@@ -1,4 +1,6 @@
 import type { CacheKind } from '../../db/cache.ts';
+import { isDemo } from '../../config.ts';
+import { minutesToReset } from '../../http/demo-mode.ts';
 import { encodeHtml, html, type Markup } from '../../http/html.ts';
 import { SCRIPT, STYLESHEET } from './assets.ts';
 import { asksForConsent, consentBanner } from '../scripts/consent.ts';
@@ -29,7 +31,7 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
       </head>
       <body data-close="${messagesIn(visit.locale).storefront.choosing.close}" ${viewedData(visit)}>
         <a class="skip" href="#page.main">${messagesIn(visit.locale).storefront.layout.skip}</a>
-        ${visit.settings.sandbox ? sandboxBanner(visit, visit.settings.sandbox) : visit.access === 'preview' && previewBanner(visit)}
+        ${topBanner(visit)}
         ${page.header ? plainHeader(parts.header, page.header) : header(visit, page, parts.header)}
         <main id="page.main" tabindex="-1">
           ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}
@@ -49,6 +51,20 @@ function ownStyle({ base, layout: { style } }: Visit): Markup | false {
   return (
     !!style.own && html`<link rel="stylesheet" href="${base}${OWN_STYLE_PATH}?v=${style.own.version}" />`
   );
+}
+
+/** What visitors must know of a shop that is not for buying. */
+function topBanner(visit: Visit): Markup | false {
+  const { sandbox } = visit.settings;
+  if (isDemo(visit.config)) return demoBanner(visit);
+  return sandbox ? sandboxBanner(visit, sandbox) : visit.access === 'preview' && previewBanner(visit);
+}
+
+function demoBanner({ db, locale }: Visit): Markup {
+  const { demo } = messagesIn(locale).storefront;
+  return html`<p class="preview-banner" role="status">
+    <strong>${demo.title}</strong> ${demo.reset({ count: minutesToReset(db.now) })}
+  </p>`;
 }
 
 /** Only visitors who came by the preview link see it. */

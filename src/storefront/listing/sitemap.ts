@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { isDemo, type Config } from '../../config.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { notFound } from '../../http/errors.ts';
@@ -75,12 +76,12 @@ function robots(disallowed: readonly string[]): string {
   return ['User-agent: *', ...disallowed.map((path) => `Disallow: ${path}`), ''].join('\n');
 }
 
-export function robotsRoutes(app: FastifyInstance): void {
+export function robotsRoutes(app: FastifyInstance, config: Config): void {
   app.get('/robots.txt', { schema: { hide: true } }, async (_request, reply) =>
     reply
       .type('text/plain; charset=utf-8')
       .headers({ 'cache-control': 'public, max-age=86400' })
-      .send(ROBOTS),
+      .send(isDemo(config) ? robots(['/']) : ROBOTS),
   );
 }
 
