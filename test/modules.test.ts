@@ -67,7 +67,7 @@ const TABLES: Readonly<Record<string, string>> = {
   imports: 'import_record, shop_move, shop_move_line, shop_move_part',
   content: 'mailing, mailing_recipient, mailing_run, mailing_text, page, page_text, page_version',
   storefront: 'wish',
-  host: 'host_event, host_log, host_token',
+  host: 'backup_part, backup_plan, host_event, host_log, host_token, shop_backup, shop_restore',
   admin: `admin_link, admin_passkey, admin_recovery_code, admin_session, admin_user, saved_view, shop_user`,
 };
 

@@ -12,6 +12,7 @@ import { mailingCleanup } from '../content/mailings/queries.ts';
 import { cartDays } from '../carts/cart-days.ts';
 import { cartCleanup } from '../carts/queries.ts';
 import type { Config } from '../config.ts';
+import { restoreCleanup, uploadCleanup } from '../host/backups/restore-queries.ts';
 import { shopDeletion } from '../host/delete-shops.ts';
 import { answerCleanup, hostAnswerCleanup } from '../http/idempotency.ts';
 import { windowCleanup } from '../http/rate-limit.ts';
@@ -63,6 +64,8 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     missedAddressCleanup,
     bulkEditCleanup,
     sentPictureCleanup,
+    uploadCleanup,
+    restoreCleanup,
     deliveryCleanup(config.EVENT_DAYS),
     eventCleanup(config.EVENT_DAYS),
     mediaCleanup(openMediaStorage(config), { config, log }),

@@ -13,6 +13,7 @@ import { isCountry } from '../shops/countries/countries.ts';
 import type { SettingsFile } from '../shops/settings/file.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { currencyOf, localeOf } from '../shops/shop/starter-settings.ts';
+import { findGoodTimes, findPlan } from './backups/queries.ts';
 import { causeOf, recordChange } from './log.ts';
 import { findHostedShop, findHostedShops, SHOP_STATES, type HostedShop } from './queries.ts';
 import {
@@ -64,6 +65,9 @@ const Shop = Type.Object(
     deletionAt: Moment('When it is deleted; null: it stays.'),
     orders: Type.Integer({ description: 'Orders that it has numbered.', examples: [1204] }),
     mediaBytes: Type.Integer({ description: 'The size of its images.', examples: [73400320] }),
+    backupAt: Moment(
+      'When its last whole backup was made, or was found to be still what the shop is; null: there is none.',
+    ),
     adminUrl: Type.String({
       description: 'The admin of the shop.',
       examples: ['https://shops.example/admin/shops/TeaHouse'],
@@ -124,11 +128,18 @@ const email = (description: string) =>
 
 const MAX_LANGUAGES = 20;
 
-const PlanName = Type.String({
+export const PlanName = Type.String({
   minLength: 1,
   maxLength: 63,
   description: 'The name of a plan in the file of plans.',
   examples: ['small'],
+});
+
+export const NewShopId = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$',
+  maxLength: 63,
+  description: '1 to 63 letters, digits, - and _, a letter or digit first. It can not be changed.',
+  examples: ['TeaHouse'],
 });
 
 const createHostShop = operation({
@@ -145,12 +156,7 @@ const createHostShop = operation({
   constraints: { shop_pkey: () => new Refusal('SHOP_ID_TAKEN') },
   body: Type.Object(
     {
-      shopId: Type.String({
-        pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$',
-        maxLength: 63,
-        description: '1 to 63 letters, digits, - and _, a letter or digit first. It can not be changed.',
-        examples: ['TeaHouse'],
-      }),
+      shopId: NewShopId,
       name: Name,
       email: email('Where customers write to.'),
       country: Type.String({
@@ -379,9 +385,10 @@ export function hostShops(api: Operations, deps: HostDeps): void {
     const shop = await findHostedShop(db, shopId);
     if (!shop) throw new Refusal('SHOP_NOT_FOUND');
     const owners = await staff.owners(db, shopId);
+    const backup = await findPlan(db, shopId);
     const plan = planNamed(deps.config, shop.plan);
     return {
-      ...toShop(shop, origin),
+      ...toShop(shop, origin, backup?.goodAt),
       owners: owners.map((owner) => ({ ...owner, signedInAt: owner.signedInAt?.toISOString() ?? null })),
       limits: plan ? await usedLimits(db, shopId, plan) : [],
     };
@@ -429,8 +436,13 @@ export function hostShops(api: Operations, deps: HostDeps): void {
       limit + 1,
     );
     const shops = found.slice(0, limit);
+    const goodTimes = await findGoodTimes(
+      db,
+      shops.map(({ shopId }) => shopId),
+    );
+    const backupAt = new Map(goodTimes.map(({ shop, goodAt }) => [shop, goodAt]));
     return {
-      items: shops.map((shop) => toShop(shop, origin)),
+      items: shops.map((shop) => toShop(shop, origin, backupAt.get(shop.shopId))),
       next: found.length > limit ? shops.at(-1)!.shopId : null,
     };
   });
@@ -492,13 +504,14 @@ function settingsOf({
   return { locales: { default: first!, items: [...new Set(languages)] }, ...settings };
 }
 
-function toShop(shop: HostedShop, origin: string): Static<typeof Shop> {
+function toShop(shop: HostedShop, origin: string, backupAt: Date | null | undefined): Static<typeof Shop> {
   const { createdAt, suspendedAt, deletionAt, shopId } = shop;
   return {
     ...shop,
     createdAt: createdAt.toISOString(),
     suspendedAt: suspendedAt?.toISOString() ?? null,
     deletionAt: deletionAt?.toISOString() ?? null,
+    backupAt: backupAt?.toISOString() ?? null,
     adminUrl: `${origin}/admin/shops/${shopId}`,
   };
 }

@@ -21,7 +21,13 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number];
 
 /** The scopes of the tokens of the host, which open /host and nothing else; no token of a shop has one of them. */
-export const HOST_SCOPES = ['host_shops_read', 'host_shops_write', 'host_usage_read'] as const;
+export const HOST_SCOPES = [
+  'host_shops_read',
+  'host_shops_write',
+  'host_usage_read',
+  'host_backups_read',
+  'host_backups_write',
+] as const;
 
 export type HostScope = (typeof HOST_SCOPES)[number];
 

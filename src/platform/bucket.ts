@@ -142,6 +142,11 @@ async function createClient({
   return client;
 }
 
+/** A file in the store is shorter or longer than it was. */
+export class LengthProblem extends Error {
+  override name = 'LengthProblem';
+}
+
 /**
  * The bytes of a file, which fail unless there are exactly this many. The length was promised to the client already:
  * with more, the rest would appear where the client expects the answer to its next request.
@@ -151,10 +156,11 @@ export function ofLength(body: Readable, length: number): Readable {
   const counted = new Transform({
     transform(piece: Buffer, _encoding, done) {
       missing -= piece.length;
-      if (missing < 0) done(new Error('The store sends more bytes than the file has'));
+      if (missing < 0) done(new LengthProblem('The store sends more bytes than the file has'));
       else done(null, piece);
     },
-    flush: (done) => done(missing > 0 ? new Error('The store sends fewer bytes than the file has') : null),
+    flush: (done) =>
+      done(missing > 0 ? new LengthProblem('The store sends fewer bytes than the file has') : null),
   });
   // The reader of the stream gets the failure.
   pipeline(body, counted, () => {});
