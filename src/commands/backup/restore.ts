@@ -33,9 +33,9 @@ export function commandProblem(error: unknown): unknown {
   if (!(error instanceof RestoreProblem)) return error;
   const { shopId = '', similar = '', problem = '', folder = '' } = error.values;
   const words: Record<RestoreProblem['reason'], string> = {
-    SHOP_ID_TAKEN: `There is a shop ${shopId} already. Delete it first (npx kontor shop delete ${shopId}), or restore under another id: --as ID`,
-    SHOP_ID_SIMILAR: `${similarShop(shopId, similar)} Restore under another: --as ID`,
-    SHOP_ID_MALFORMED: error.message,
+    ID_TAKEN: `There is a shop ${shopId} already. Delete it first (npx kontor shop delete ${shopId}), or restore under another id: --as ID`,
+    ID_SIMILAR: `${similarShop(shopId, similar)} Restore under another: --as ID`,
+    ID_MALFORMED: error.message,
     NEWER_VERSION: error.message,
     DOMAIN_IMPOSSIBLE: `The backup has a domain that no shop can have (${problem}). Restore it under another id, without domains: --as ID`,
     DOMAIN_TAKEN: `Another shop has a domain of ${shopId}. Take it out of the settings of that shop (npx kontor shop apply), or restore under another id, without domains: --as ID`,
@@ -45,5 +45,5 @@ export function commandProblem(error: unknown): unknown {
 }
 
 export function shopExists(shopId: string): unknown {
-  return commandProblem(new RestoreProblem('SHOP_ID_TAKEN', '', { shopId }));
+  return commandProblem(new RestoreProblem('ID_TAKEN', '', { shopId }));
 }

@@ -345,7 +345,7 @@ describe('a store', () => {
   test('gets a large backup in parts, which is restored byte by byte; after a failure nothing is left', async () => {
     const { deps, listOf, madeFor, service, restored } = given;
     const media = openMediaStorage(service.config);
-    const pictures = Array.from({ length: 5 }, (_, index) => ({
+    const pictures = Array.from({ length: 3 }, (_, index) => ({
       file: `picture-${index}.png`,
       bytes: randomBytes(8 * 1_048_576),
     }));
@@ -367,8 +367,8 @@ describe('a store', () => {
     s3.requests.length = 0;
     const backupId = await madeFor('Large');
     const { body: made } = await given.host('GET', `/shops/Large/backups/${backupId}`);
-    expect([made.state, made.bytes > 40 * 1_048_576]).toEqual(['done', true]);
-    expect(s3.requests.filter((line) => line.startsWith('PUT upload'))).toHaveLength(3);
+    expect([made.state, made.bytes > 24 * 1_048_576]).toEqual(['done', true]);
+    expect(s3.requests.filter((line) => line.startsWith('PUT upload'))).toHaveLength(2);
     await verifyBackup(deps, (await findBackup(deps.db, backupId))!);
     expect((await given.host('GET', `/shops/Large/backups/${backupId}`)).body.verifyError).toBeNull();
     expect((await restored({ shopId: 'Large2', backupId })).state).toBe('done');
@@ -376,7 +376,7 @@ describe('a store', () => {
       const stream = (await media.read({ shopId: 'Large2', folder: 'files', file }))!;
       expect(Buffer.concat(await stream.toArray()).equals(bytes)).toBe(true);
     }
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('a shop from a backup', () => {

@@ -105,7 +105,8 @@ const GIVEN_UP = { code: 'ERROR', text: 'The service could not restore it; the l
 function failureOf(error: unknown): { code: string; text: string } | undefined {
   if (error instanceof GivenUp) return GIVEN_UP;
   const text = (error as Error).message;
-  if (error instanceof RestoreProblem) return { code: error.reason, text };
+  // The codes of the refusals of an operation, where it refuses the same.
+  if (error instanceof RestoreProblem) return { code: error.reason.replace(/^ID_/, 'SHOP_ID_'), text };
   if (error instanceof BackupProblem || error instanceof LengthProblem) return { code: 'DAMAGED', text };
   if (error instanceof StoreProblem) return undefined;
   if (error instanceof Refusal) return { code: error.code, text };

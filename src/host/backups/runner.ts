@@ -127,7 +127,9 @@ async function backUp(
   const { shop } = plan;
   const backups = await findBackups(db, shop);
   const isAsked = backups.some(({ state }) => state === 'waiting');
-  if (plan.mark !== null && !isAsked && backups.some(isGood)) {
+  // The mark is that of the newest one.
+  const newest = backups.find(({ state }) => state === 'done');
+  if (plan.mark !== null && !isAsked && newest && isGood(newest)) {
     const { now, mark } = await db.transaction(
       async (tx) => ({ now: tx.now, mark: await markOfShop(tx, shop) }),
       { isolation: 'repeatable read' },

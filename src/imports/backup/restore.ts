@@ -41,9 +41,9 @@ export class RestoreProblem extends Error {
 }
 
 export type RestoreReason =
-  | 'SHOP_ID_TAKEN'
-  | 'SHOP_ID_SIMILAR'
-  | 'SHOP_ID_MALFORMED'
+  | 'ID_TAKEN'
+  | 'ID_SIMILAR'
+  | 'ID_MALFORMED'
   | 'NEWER_VERSION'
   | 'DOMAIN_IMPOSSIBLE'
   | 'DOMAIN_TAKEN'
@@ -150,7 +150,7 @@ export async function insertShop(
   const similar = await findSimilarShop(tx, shopId);
   if (similar !== undefined) {
     throw new RestoreProblem(
-      'SHOP_ID_SIMILAR',
+      'ID_SIMILAR',
       `There is a shop ${similar}, and ids must differ in more than upper and lower case.`,
       { shopId, similar },
     );
@@ -357,11 +357,11 @@ export function explainedFailure(error: unknown, shopId: string, problem: string
   }
   const constraint = violatedConstraint(error);
   if (constraint === 'shop_pkey') {
-    return new RestoreProblem('SHOP_ID_TAKEN', `There is a shop ${shopId} already.`, { shopId }, error);
+    return new RestoreProblem('ID_TAKEN', `There is a shop ${shopId} already.`, { shopId }, error);
   }
   if (constraint === 'shop_id_form') {
     return new RestoreProblem(
-      'SHOP_ID_MALFORMED',
+      'ID_MALFORMED',
       `${JSON.stringify(shopId)} cannot be the id of a shop: use 1 to 63 letters, digits, - or _.`,
       {},
       error,

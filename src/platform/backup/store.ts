@@ -171,16 +171,17 @@ function openBackupBucket(address: string): BackupStore {
     async write(place, bytes) {
       const stored = measured(bytes);
       const parts = partsOf(stored.bytes);
-      const first = (await nextOf(parts)) ?? Buffer.alloc(0);
-      if (first.length === PART_BYTES) {
-        await writeParts(place, parts, first);
-      } else {
-        await call((client, options) =>
-          client.putObject(
-            { ...objectOf(place), Body: first, ContentType: 'application/octet-stream' },
-            options,
-          ),
-        );
+      try {
+        const first = (await nextOf(parts)) ?? Buffer.alloc(0);
+        if (first.length === PART_BYTES) {
+          await writeParts(place, parts, first);
+        } else {
+          const object = { ...objectOf(place), Body: first, ContentType: 'application/octet-stream' };
+          await call((client, options) => client.putObject(object, options));
+        }
+      } finally {
+        // After a failure nobody reads on: what the reading holds is given back.
+        await parts.return(undefined);
       }
       return stored.result();
     },
