@@ -16,6 +16,7 @@ import { currencyOf, localeOf } from '../shops/shop/starter-settings.ts';
 import { findGoodTimes, findPlan } from './backups/queries.ts';
 import { causeOf, recordChange } from './log.ts';
 import { findHostedShop, findHostedShops, SHOP_STATES, type HostedShop } from './queries.ts';
+import { NewShopId, OfShop, PlanName, ShopIdParameter } from './schema.ts';
 import {
   createHostedShop,
   DELETION_DAYS,
@@ -30,18 +31,13 @@ import {
 } from './shops.ts';
 import type { Staff } from './staff.ts';
 
+export { OfShop, ShopIdParameter } from './schema.ts';
+
 export interface HostDeps extends CreationDeps {
   hosts: Pick<ShopHosts, 'refresh'>;
   staff: Staff;
   loadKey: () => Promise<Buffer>;
 }
-
-export const ShopIdParameter = Type.String({
-  description: 'The id of the shop, case as created.',
-  examples: ['TeaHouse'],
-});
-
-export const OfShop = Type.Object({ shopId: ShopIdParameter });
 
 const Moment = (description: string) => Nullable({ ...Timestamp, description });
 
@@ -127,20 +123,6 @@ const email = (description: string) =>
   });
 
 const MAX_LANGUAGES = 20;
-
-export const PlanName = Type.String({
-  minLength: 1,
-  maxLength: 63,
-  description: 'The name of a plan in the file of plans.',
-  examples: ['small'],
-});
-
-export const NewShopId = Type.String({
-  pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$',
-  maxLength: 63,
-  description: '1 to 63 letters, digits, - and _, a letter or digit first. It can not be changed.',
-  examples: ['TeaHouse'],
-});
 
 const createHostShop = operation({
   under: 'host',

@@ -23,10 +23,12 @@ export interface Bucket {
   bucket: string;
   /** Empty, or with a slash at its end. */
   prefix: string;
-  call<Result>(work: (client: S3, options: { abortSignal: AbortSignal }) => Promise<Result>): Promise<Result>;
+  call: <Result>(
+    work: (client: S3, options: { abortSignal: AbortSignal }) => Promise<Result>,
+  ) => Promise<Result>;
   /** The objects below the prefix whose keys go on with `begin`, in key order, page by page. */
-  pages(begin: string): AsyncGenerator<{ key: string; modifiedAt: Date }[]>;
-  removeAll(begin: string): Promise<void>;
+  pages: (begin: string) => AsyncGenerator<{ key: string; modifiedAt: Date }[]>;
+  removeAll: (begin: string) => Promise<void>;
 }
 
 /**

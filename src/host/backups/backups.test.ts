@@ -75,7 +75,6 @@ async function started(url: string) {
       expect([made.status, made.text]).toEqual([201, made.text]);
       await runDueRestores(restores);
       await service.app.shopHosts.refresh();
-      service.app.shopCalls.flush();
       return (await host('GET', `/restores/${made.body.restoreId}`)).body;
     },
   };

@@ -92,11 +92,7 @@ test('a backup is whole, or is not there and is made again', async () => {
     const done = items.filter(({ state }) => state === 'done').length;
     await waitFor(async () => (await filesOf(backups)) >= done, 20_000, 100);
   }
-  await waitFor(
-    async () => (await host('GET', '/shops/DemoShop/backups'))['goodAt'] !== null,
-    30_000,
-    100,
-  );
+  await waitFor(async () => (await host('GET', '/shops/DemoShop/backups'))['goodAt'] !== null, 30_000, 100);
   const { items } = (await host('GET', '/shops/DemoShop/backups')) as { items: { state: string }[] };
   // Of one day the last one stays, and no draft.
   expect(items.filter(({ state }) => state === 'done').length).toBe(await filesOf(backups));

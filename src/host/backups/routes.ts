@@ -13,7 +13,7 @@ import { StoreProblem, type BackupStore } from '../../platform/backup/store.ts';
 import { isEmailAddress, MAX_EMAIL_ADDRESS_LENGTH } from '../../platform/email/address.ts';
 import { findShop, findSimilarShop } from '../../shops/shop/queries.ts';
 import { causeOf } from '../log.ts';
-import { NewShopId, OfShop, PlanName, ShopIdParameter } from '../routes.ts';
+import { NewShopId, OfShop, PlanName, ShopIdParameter } from '../schema.ts';
 import { refuseUnknownPlan } from '../shops.ts';
 import { askForBackup, findBackup, findBackups, findPlan, isWholeShop, type ShopBackup } from './queries.ts';
 import {
