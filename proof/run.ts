@@ -10,6 +10,7 @@ import { duration } from '../src/commands/progress.ts';
 import { coupon } from './coupon.ts';
 import { crash } from './crash.ts';
 import { events } from './events.ts';
+import { hostLife } from './host-life.ts';
 import { oneOrder } from './one-order.ts';
 import { opposite } from './opposite.ts';
 import { oversell } from './oversell.ts';
@@ -32,6 +33,7 @@ const CHECKS: Check<ProofService>[] = [
   payments,
   totals,
   staff,
+  hostLife,
   worker,
 ];
 const ENDS_WITHIN = 20 * 60_000;

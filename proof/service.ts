@@ -4,6 +4,7 @@ import path from 'node:path';
 import { openConnections, type Connections } from '../bench/client.ts';
 import { install } from '../bench/installation.ts';
 import { atEnd, startServer, type Server } from '../bench/processes.ts';
+import { residentMegabytes } from '../bench/start-times.ts';
 import { createBareShop } from '../bench/shop.ts';
 import { withBareDatabase, withDatabase } from '../src/commands/command.ts';
 import { startProgress } from '../src/commands/progress.ts';
@@ -33,11 +34,16 @@ export interface ProofService extends Stage {
   /** Names of the mails that were written, without `.eml`. */
   mailIds(): Promise<string[]>;
   mailText(id: string): Promise<string>;
+  /** Megabytes that the service takes. */
+  memory(): Promise<number>;
   /** The end of what the service has logged. */
   lastWords(): Promise<string>;
 }
 
 const CONNECTIONS = 256;
+
+/** Only shops that the host makes have one: `host-life.ts`. */
+const PLANS = 'version: 1\nplans:\n  life: { products: 2, ordersPerMonth: 3 }\n';
 
 export async function startProofService(scale: number): Promise<ProofService> {
   const folder = await mkdtemp(path.join(tmpdir(), 'kontor-proof-'));
@@ -57,6 +63,8 @@ export async function startProofService(scale: number): Promise<ProofService> {
     if (CITUS_URL !== undefined) await distribute(db, { shards: 8, onStart: () => {}, onStep: () => {} });
   });
 
+  const plans = path.join(folder, 'plans.yaml');
+  await writeFile(plans, PLANS);
   const logFile = path.join(folder, 'service.log');
   let server: Server;
   let connections: Connections;
@@ -69,6 +77,7 @@ export async function startProofService(scale: number): Promise<ProofService> {
       environment: {
         KONTOR_DATA: data,
         ...database,
+        PLANS_FILE: plans,
         RATE_LIMIT: '0',
         RATE_LIMIT_ANONYMOUS: '0',
         LOG_LEVEL: 'warn',
@@ -112,6 +121,7 @@ export async function startProofService(scale: number): Promise<ProofService> {
         .filter((name) => name.endsWith('.eml') && !name.startsWith('.'))
         .map((name) => name.slice(0, -'.eml'.length)),
     mailText: (id) => readFile(path.join(data, 'mails', `${id}.eml`), 'utf8'),
+    memory: () => residentMegabytes(server.pid),
     lastWords: async () => (await readFile(logFile, 'utf8')).slice(-2_000),
   };
 }

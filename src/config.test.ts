@@ -20,6 +20,8 @@ describe('the configuration', () => {
       VIES_URL: 'https://ec.europa.eu/taxation_customs/vies/rest-api',
       MEDIA_QUOTA_MB: 2048,
       KONTOR_DEMO: 0,
+      BACKUP_KEEP: '7/4/12',
+      BACKUP_KEEP_DELETED: 30,
       LOG_LEVEL: 'info',
     });
   });
@@ -72,6 +74,10 @@ describe('the configuration', () => {
     [{ MEDIA_URL: 's3://key:secret@bucket' }, 'MEDIA_URL is "s3://key:secret@bucket", expected a store'],
     [{ MEDIA_URL: 's3://bucket?endpoint=minio:9000' }, 'MEDIA_URL is'],
     [{ MEDIA_URL: 's3://bucket?region=eu-1&acl=public' }, 'MEDIA_URL is'],
+    [{ BACKUP_URL: '/var/backups' }, 'BACKUP_URL is "/var/backups", expected a store'],
+    [{ BACKUP_URL: 'file://server/backups' }, 'BACKUP_URL is'],
+    [{ BACKUP_KEEP: '0/4/12' }, 'BACKUP_KEEP is "0/4/12", expected days/weeks/months such as 7/4/12'],
+    [{ BACKUP_KEEP: '7/4' }, 'BACKUP_KEEP is'],
   ])('refuses %j by its name', (environment, message) => {
     expect(() => readConfig(environment)).toThrow(ConfigError);
     expect(() => readConfig(environment)).toThrow(message);

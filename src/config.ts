@@ -171,6 +171,28 @@ export const Environment = {
       default: 2048,
       description: 'Megabytes that the images of one shop may take, all sizes together, 0 = any.',
     },
+    BACKUP_URL: {
+      type: 'string',
+      pattern:
+        '^(s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._-]+)*/?(\\?(endpoint=https?(://|%3A%2F%2F)[^\\s&]+|region=[a-z0-9-]+)(&(endpoint=https?(://|%3A%2F%2F)[^\\s&]+|region=[a-z0-9-]+))*)?|file:///[^?#\\s]+)$',
+      expected: 'a store such as s3://bucket/prefix?endpoint=https://host&region=name, or file:///folder',
+      description:
+        'Where a backup of each shop is stored every day: an S3-compatible store, or a folder as file:///folder. Absent: there are no such backups.',
+    },
+    BACKUP_KEEP: {
+      type: 'string',
+      pattern: '^[1-9][0-9]{0,2}/[0-9]{1,3}/[0-9]{1,3}$',
+      expected: 'days/weeks/months such as 7/4/12',
+      default: '7/4/12',
+      description: 'For how many days, weeks and months the last backup of each is kept.',
+    },
+    BACKUP_KEEP_DELETED: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 3_650,
+      default: 30,
+      description: 'Days after which the backups of a deleted shop are removed.',
+    },
     PLANS_FILE: {
       type: 'string',
       minLength: 1,

@@ -16,6 +16,7 @@ import { DEMO_TOKENS_REFUSED } from './http/demo-tokens.ts';
 import type { Providers } from './orders/payments/providers.ts';
 import type { Background } from './platform/background.ts';
 import { createLog } from './platform/log.ts';
+import { openBackupStore } from './platform/backup/store.ts';
 import { openMediaStorage } from './platform/media/open-storage.ts';
 import { startReturningMemory } from './platform/return-memory.ts';
 import { terminalLines } from './platform/terminal-log.ts';
@@ -169,6 +170,9 @@ export async function serve(
       void openMediaStorage(config)
         .problem()
         .then((problem) => problem !== undefined && log.error(`No image can be stored: ${problem}`));
+      void openBackupStore(config)
+        ?.problem()
+        .then((problem) => problem !== undefined && log.error(`No backup can be stored: ${problem}`));
       if (config.DATABASE_URL !== undefined && config.KONTOR_SECRET === undefined) {
         log.info('KONTOR_SECRET is not set: processes that do not share KONTOR_DATA do not know our cookies');
       }

@@ -52,6 +52,7 @@ const NOT_IN_SOURCE = [
   'src/db/lease.ts',
   'src/platform/backup/content.ts',
   'src/platform/backup/content.ts',
+  'src/platform/backup/mark.ts',
   'src/platform/backup/open-export.ts',
 ];
 

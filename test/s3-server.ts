@@ -1,10 +1,10 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A server with the part of S3's protocol that stores images, in memory. It is strict where servers in use are lenient:
+ * A server with the part of S3's protocol that stores images and backups, in memory. It is strict where servers in use are lenient:
  * every request must be signed (Signature Version 4) over its path, query, body, host and all x-amz-* headers, for the
  * right region and within 15 minutes, and a request that S3 does not know is refused.
  */
@@ -13,6 +13,8 @@ export interface S3Server {
   urlOf(prefix: string): string;
   /** By bucket-less key. */
   readonly objects: Map<string, StoredObject>;
+  /** Uploads in parts that are not complete, by id. */
+  readonly uploads: Map<string, PartialUpload>;
   /** What was asked for, such as `PUT Shop/…/a.png`; a list begins with `LIST`. */
   readonly requests: string[];
   /** Answers so many requests with 503, as a store does that is asked too often. */
@@ -28,6 +30,12 @@ export interface S3Server {
 /** Answers a request instead of the server, or returns false to leave it to the server. */
 export type Lie = (request: IncomingMessage, response: ServerResponse) => boolean;
 
+export interface PartialUpload {
+  key: string;
+  type: string | undefined;
+  parts: Map<number, Buffer>;
+}
+
 export interface StoredObject {
   bytes: Buffer;
   modifiedAt: Date;
@@ -39,6 +47,8 @@ const REGION = 'eu-test-1';
 const ACCESS_KEY = 'test-access-key';
 const SECRET_KEY = 'test-secret-key';
 const PAGE = 1_000;
+/** Only the last part of an upload may be smaller. */
+const MIN_PART = 5 * 1_048_576;
 
 /** The client finds these as it does in use, in the environment. */
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: ACCESS_KEY, AWS_SECRET_ACCESS_KEY: SECRET_KEY };
@@ -56,6 +66,7 @@ class Refusal extends Error {
 
 export async function startS3Server(): Promise<S3Server> {
   const objects = new Map<string, StoredObject>();
+  const uploads = new Map<string, PartialUpload>();
   const requests: string[] = [];
   let failures = 0;
   let silent = false;
@@ -86,7 +97,10 @@ export async function startS3Server(): Promise<S3Server> {
     if (bucket !== BUCKET) throw new Refusal(404, 'NoSuchBucket');
     const key = parts.join('/');
     const { method } = request;
-    if (key === '' && method === 'GET' && searchParams.get('list-type') === '2') {
+    if (searchParams.has('uploads') || searchParams.has('uploadId')) {
+      requests.push(`${method} upload ${key}`);
+      answerUpload(request, response, { key, body, searchParams });
+    } else if (key === '' && method === 'GET' && searchParams.get('list-type') === '2') {
       requests.push(`LIST ${searchParams.get('prefix') ?? ''}`);
       sendXml(response, listOf(objects, searchParams));
     } else if (key !== '' && method === 'PUT') {
@@ -106,12 +120,63 @@ export async function startS3Server(): Promise<S3Server> {
     }
   }
 
+  /** Uploads in parts: begin, send a part, complete, abort, list. */
+  function answerUpload(
+    { method, headers }: IncomingMessage,
+    response: ServerResponse,
+    { key, body, searchParams }: { key: string; body: Buffer; searchParams: URLSearchParams },
+  ): void {
+    if (searchParams.has('uploads')) {
+      if (method === 'GET') {
+        const begun = [...uploads].filter(([, upload]) =>
+          upload.key.startsWith(searchParams.get('prefix') ?? ''),
+        );
+        const entries = begun.map(
+          ([id, upload]) => `<Upload><Key>${upload.key}</Key><UploadId>${id}</UploadId></Upload>`,
+        );
+        sendXml(response, `<ListMultipartUploadsResult>${entries.join('')}</ListMultipartUploadsResult>`);
+        return;
+      }
+      if (method !== 'POST') throw new Refusal(405, 'MethodNotAllowed');
+      const id = randomUUID();
+      uploads.set(id, { key, type: headers['content-type'], parts: new Map() });
+      sendXml(
+        response,
+        `<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
+      );
+      return;
+    }
+    const id = searchParams.get('uploadId')!;
+    const upload = uploads.get(id);
+    if (upload?.key !== key) throw new Refusal(404, 'NoSuchUpload');
+    if (method === 'PUT') {
+      upload.parts.set(Number(searchParams.get('partNumber')), body);
+      response.writeHead(200, { etag: etagOf(body) }).end();
+    } else if (method === 'DELETE') {
+      uploads.delete(id);
+      response.writeHead(204).end();
+    } else if (method === 'POST') {
+      const named = [...body.toString().matchAll(/<ETag>(.*?)<\/ETag><PartNumber>(\d+)<\/PartNumber>/g)];
+      const parts = named.map(([, etag, number]) => {
+        const part = upload.parts.get(Number(number));
+        if (!part || etagOf(part) !== etag!.replaceAll('&quot;', '"')) throw new Refusal(400, 'InvalidPart');
+        return part;
+      });
+      if (parts.length === 0) throw new Refusal(400, 'MalformedXML');
+      if (parts.slice(0, -1).some((part) => part.length < MIN_PART)) throw new Refusal(400, 'EntityTooSmall');
+      objects.set(key, { bytes: Buffer.concat(parts), modifiedAt: new Date(), type: upload.type });
+      uploads.delete(id);
+      sendXml(response, `<CompleteMultipartUploadResult><Key>${key}</Key></CompleteMultipartUploadResult>`);
+    } else throw new Refusal(405, 'MethodNotAllowed');
+  }
+
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
     urlOf: (prefix) => `s3://${BUCKET}/${prefix}?endpoint=http://127.0.0.1:${port}&region=${REGION}`,
     objects,
+    uploads,
     requests,
     failNext: (count) => {
       failures = count;

@@ -39,6 +39,8 @@ import { segments } from '../people/customers/segments.ts';
 import { customerTags } from '../people/customers/tags.ts';
 import { customerOperations } from '../people/customers/routes.ts';
 import type { Database } from '../db/database.ts';
+import { hostBackupMetrics } from '../host/backups/metrics.ts';
+import { hostBackups } from '../host/backups/routes.ts';
 import { hostDomains } from '../host/domains.ts';
 import { hostLinks } from '../host/link-routes.ts';
 import { createCurrentMessages } from '../host/current-messages.ts';
@@ -73,6 +75,7 @@ import { buildSerializer } from '../http/serialisation.ts';
 import { compileBody, compileParameters } from '../http/validation.ts';
 import { legalOperations } from '../shops/legal/routes.ts';
 import { locales } from '../shops/locales/routes.ts';
+import { openBackupStore } from '../platform/backup/store.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { mediaRoutes } from '../platform/media/routes.ts';
 import { events } from '../platform/events/routes.ts';
@@ -312,6 +315,7 @@ export async function buildApp({
 
   registerMetrics(app, { config, db });
   hostMetrics(app.metrics, db, log);
+  if (config.BACKUP_URL !== undefined) hostBackupMetrics(app.metrics, db, log);
   registerHealth(app, db, isMigrated);
   registerOpenapi(app);
 
@@ -431,6 +435,7 @@ export async function buildApp({
   const hostNews = createCurrentMessages(db, { log, isMigrated });
   app.addHook('onReady', () => hostNews.refreshQuietly());
   hostMessages(api, hostNews);
+  hostBackups(api, { config, store: openBackupStore(config) });
   api.finish();
   await docsRoutes(app, { config, demoAccess });
   mediaRoutes(app, { media });

@@ -4,6 +4,9 @@ import { runDueImports } from '../catalogue/products/import-runner.ts';
 import { runDueRebuilds } from '../catalogue/products/listing-rebuild.ts';
 import { runDueMailings } from '../content/mailings/runner.ts';
 import { staffOf } from '../admin/users/staff.ts';
+import { backupPlans, runDueBackups, type BackupDeps } from '../host/backups/runner.ts';
+import { runDueRestores } from '../host/backups/restore-runner.ts';
+import { backupVerification } from '../host/backups/verify.ts';
 import { emailDueMessages } from '../host/message-sender.ts';
 import { cleanupSteps } from './cleanup-steps.ts';
 import { isPrivate, type Config } from '../config.ts';
@@ -12,6 +15,7 @@ import { runDueMoves } from '../imports/moves/runner.ts';
 import type { DemoAccess } from '../http/demo-access.ts';
 import { repeat, type Background } from '../platform/background.ts';
 import { runCleanup } from '../platform/cleanup.ts';
+import { openBackupStore } from '../platform/backup/store.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { createProviders, type Providers } from '../orders/payments/providers.ts';
 import { startPaymentWorker } from '../orders/payments/worker.ts';
@@ -29,6 +33,7 @@ import { WEBHOOK_ENTITIES } from './webhook-entities.ts';
 
 const CHECK_REBUILDS = 5_000;
 const CHECK_CLEANUP = 60_000;
+const CHECK_BACKUPS = 5_000;
 const CHECK_MAILINGS = 2_000;
 const CHECK_MESSAGES = 10_000;
 /** A merchant waits for it. */
@@ -46,7 +51,12 @@ export function startBackground(
   const policy = receiverPolicy(config, demoAccess);
   let key: Promise<Buffer> | undefined;
   const loadKey = () => (key ??= installationKey(config));
+  const store = openBackupStore(config);
   const works = [
+    ...(store ? backupWorks({ db, config, store, log }) : []),
+    repeat('the restore of shops', CHECK_IMPORTS, log, (signal) =>
+      runDueRestores({ db, config, store, staff: staffOf(config), loadKey, log }, signal),
+    ),
     repeat('the rebuild of lists', CHECK_REBUILDS, log, (signal) => runDueRebuilds(db, signal)),
     repeat('the import of products', CHECK_IMPORTS, log, (signal) =>
       runDueImports({ db, config, media, log }, signal),
@@ -62,6 +72,20 @@ export function startBackground(
     repeat('the clean-up', CHECK_CLEANUP, log, (signal) => runCleanup(db, steps, { log, signal })),
   ];
   return { stop: async () => void (await Promise.all(works.map((work) => work.stop()))) };
+}
+
+/** The verification restores a whole shop: other steps of the clean-up do not wait for it. */
+function backupWorks(deps: BackupDeps): Background[] {
+  const { db, log } = deps;
+  const plans = [backupPlans];
+  const verification = [backupVerification(deps)];
+  return [
+    repeat('the plans of backups', CHECK_CLEANUP, log, (signal) => runCleanup(db, plans, { log, signal })),
+    repeat('the backups of shops', CHECK_BACKUPS, log, (signal) => runDueBackups(deps, signal)),
+    repeat('the verification of backups', CHECK_CLEANUP, log, (signal) =>
+      runCleanup(db, verification, { log, signal }),
+    ),
+  ];
 }
 
 /**

@@ -12,6 +12,7 @@ import { mailingCleanup } from '../content/mailings/queries.ts';
 import { cartDays } from '../carts/cart-days.ts';
 import { cartCleanup } from '../carts/queries.ts';
 import type { Config } from '../config.ts';
+import { restoreCleanup, uploadCleanup } from '../host/backups/restore-queries.ts';
 import { shopDeletion } from '../host/delete-shops.ts';
 import { hostLinkCleanup } from '../host/links.ts';
 import { supportVisitCleanup } from '../host/support.ts';
@@ -69,6 +70,8 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     missedAddressCleanup,
     bulkEditCleanup,
     sentPictureCleanup,
+    uploadCleanup,
+    restoreCleanup,
     deliveryCleanup(config.EVENT_DAYS),
     eventCleanup(config.EVENT_DAYS),
     mediaCleanup(openMediaStorage(config), { config, log }),

@@ -63,6 +63,7 @@ describe('a shop', () => {
       deletionAt: null,
       orders: 0,
       mediaBytes: 0,
+      backupAt: null,
       adminUrl: 'http://localhost:80/admin/shops/Tea',
       owners: [{ ownerId, email: 'owner@tea.example', isInvited: true, signedInAt: null }],
       limits: [],
@@ -426,7 +427,9 @@ const DOCUMENTED: Documented[] = Object.entries(
           .replace('{shopId}', 'DemoShop')
           .replace('{ownerId}', newId(NOW))
           .replace('{domain}', 'x.example')
-          .replace('{messageId}', newId(NOW)),
+          .replace('{messageId}', newId(NOW))
+          .replace(/\{(?:backup|upload|restore)Id\}/, newId(NOW))
+          .replace('{part}', '1'),
         scope,
       }))
     : [],

@@ -13,8 +13,10 @@ import { isCountry } from '../shops/countries/countries.ts';
 import type { SettingsFile } from '../shops/settings/file.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { currencyOf, localeOf } from '../shops/shop/starter-settings.ts';
+import { findGoodTimes, findPlan } from './backups/queries.ts';
 import { causeOf, recordChange } from './log.ts';
 import { findHostedShop, findHostedShops, SHOP_STATES, type HostedShop } from './queries.ts';
+import { NewShopId, OfShop, PlanName, ShopIdParameter } from './schema.ts';
 import {
   createHostedShop,
   DELETION_DAYS,
@@ -29,18 +31,13 @@ import {
 } from './shops.ts';
 import type { Staff } from './staff.ts';
 
+export { OfShop, ShopIdParameter } from './schema.ts';
+
 export interface HostDeps extends CreationDeps {
   hosts: Pick<ShopHosts, 'refresh'>;
   staff: Staff;
   loadKey: () => Promise<Buffer>;
 }
-
-export const ShopIdParameter = Type.String({
-  description: 'The id of the shop, case as created.',
-  examples: ['TeaHouse'],
-});
-
-export const OfShop = Type.Object({ shopId: ShopIdParameter });
 
 const Moment = (description: string) => Nullable({ ...Timestamp, description });
 
@@ -64,6 +61,9 @@ const Shop = Type.Object(
     deletionAt: Moment('When it is deleted; null: it stays.'),
     orders: Type.Integer({ description: 'Orders that it has numbered.', examples: [1204] }),
     mediaBytes: Type.Integer({ description: 'The size of its images.', examples: [73400320] }),
+    backupAt: Moment(
+      'When its last whole backup was made, or was found to be still what the shop is; null: there is none.',
+    ),
     adminUrl: Type.String({
       description: 'The admin of the shop.',
       examples: ['https://shops.example/admin/shops/TeaHouse'],
@@ -124,13 +124,6 @@ const email = (description: string) =>
 
 const MAX_LANGUAGES = 20;
 
-const PlanName = Type.String({
-  minLength: 1,
-  maxLength: 63,
-  description: 'The name of a plan in the file of plans.',
-  examples: ['small'],
-});
-
 const createHostShop = operation({
   under: 'host',
   method: 'POST',
@@ -145,12 +138,7 @@ const createHostShop = operation({
   constraints: { shop_pkey: () => new Refusal('SHOP_ID_TAKEN') },
   body: Type.Object(
     {
-      shopId: Type.String({
-        pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$',
-        maxLength: 63,
-        description: '1 to 63 letters, digits, - and _, a letter or digit first. It can not be changed.',
-        examples: ['TeaHouse'],
-      }),
+      shopId: NewShopId,
       name: Name,
       email: email('Where customers write to.'),
       country: Type.String({
@@ -379,9 +367,10 @@ export function hostShops(api: Operations, deps: HostDeps): void {
     const shop = await findHostedShop(db, shopId);
     if (!shop) throw new Refusal('SHOP_NOT_FOUND');
     const owners = await staff.owners(db, shopId);
+    const backup = await findPlan(db, shopId);
     const plan = planNamed(deps.config, shop.plan);
     return {
-      ...toShop(shop, origin),
+      ...toShop(shop, origin, backup?.goodAt),
       owners: owners.map((owner) => ({ ...owner, signedInAt: owner.signedInAt?.toISOString() ?? null })),
       limits: plan ? await usedLimits(db, shopId, plan) : [],
     };
@@ -429,8 +418,13 @@ export function hostShops(api: Operations, deps: HostDeps): void {
       limit + 1,
     );
     const shops = found.slice(0, limit);
+    const goodTimes = await findGoodTimes(
+      db,
+      shops.map(({ shopId }) => shopId),
+    );
+    const backupAt = new Map(goodTimes.map(({ shop, goodAt }) => [shop, goodAt]));
     return {
-      items: shops.map((shop) => toShop(shop, origin)),
+      items: shops.map((shop) => toShop(shop, origin, backupAt.get(shop.shopId))),
       next: found.length > limit ? shops.at(-1)!.shopId : null,
     };
   });
@@ -492,13 +486,14 @@ function settingsOf({
   return { locales: { default: first!, items: [...new Set(languages)] }, ...settings };
 }
 
-function toShop(shop: HostedShop, origin: string): Static<typeof Shop> {
+function toShop(shop: HostedShop, origin: string, backupAt: Date | null | undefined): Static<typeof Shop> {
   const { createdAt, suspendedAt, deletionAt, shopId } = shop;
   return {
     ...shop,
     createdAt: createdAt.toISOString(),
     suspendedAt: suspendedAt?.toISOString() ?? null,
     deletionAt: deletionAt?.toISOString() ?? null,
+    backupAt: backupAt?.toISOString() ?? null,
     adminUrl: `${origin}/admin/shops/${shopId}`,
   };
 }

@@ -151,7 +151,7 @@ export async function setPlan(
   await recordChange(tx, shopId, 'SHOP_PLAN_CHANGED', cause, plan === null ? {} : { plan });
 }
 
-function refuseUnknownPlan(config: Config, plan: string | null): void {
+export function refuseUnknownPlan(config: Config, plan: string | null): void {
   const known = plansOf(config)?.byName ?? new Map<string, Plan>();
   if (plan === null || known.has(plan)) return;
   throw new Refusal('PLAN_UNKNOWN', { plan, plans: [...known.keys()].join(', ') });

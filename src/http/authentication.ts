@@ -39,13 +39,14 @@ const HOST_PATH = /^\/host(?:[/?#]|$)/;
 const SHOP_PATH = /^\/(?:rs|manage)\/shops\/([^/?#]+)/;
 
 /** Response formats of a route; absent and wildcard Accept headers accept all. An event stream can be JSON as well. */
-export type Produces = 'json' | 'csv' | 'event stream';
+export type Produces = 'json' | 'csv' | 'event stream' | 'bytes';
 
 const JSON_PRODUCED = ['application/vnd.epages.v1+json', 'application/json', 'application/*', '*/*'];
 
 const PRODUCED: Record<Produces, readonly string[]> = {
   json: JSON_PRODUCED,
   csv: ['text/csv', 'application/vnd.epages.v1+csv', '*/*'],
+  bytes: ['application/octet-stream', 'application/*', '*/*'],
   'event stream': [...JSON_PRODUCED, 'text/event-stream'],
 };
 

@@ -149,6 +149,10 @@ export const unavailable = () => new Unavailable();
 export const mediaUnavailable = (cause: unknown) =>
   Object.assign(new Refusal('IMAGES_UNAVAILABLE', {}, retryAfter(2)), { cause });
 
+/** The same for the store of backups. */
+export const backupsUnavailable = (cause: unknown) =>
+  Object.assign(new Refusal('BACKUPS_UNAVAILABLE', {}, retryAfter(10)), { cause });
+
 export const busy = () => new Refusal('BUSY', {}, retryAfter(2));
 
 /** What can be wrong with a value, for the documentation. */

@@ -300,7 +300,9 @@ export function operations(app: FastifyInstance, deps: Deps) {
         summary: operation.summary,
         ...(operation.description === undefined ? {} : { description: operation.description }),
         tags: [operation.tag],
-        ...(operation.produces === 'csv' ? { produces: ['text/csv'] } : {}),
+        ...(operation.produces === 'csv' || operation.produces === 'bytes'
+          ? { produces: [STREAM_TYPES[operation.produces]] }
+          : {}),
         ...(body ? { consumes: bodyTypes(method, operation.accepts) } : {}),
         params:
           operation.under === 'host'
@@ -534,6 +536,7 @@ const EVENT_STREAM = 'text/event-stream';
 const STREAM_TYPES: Record<Produces, string> = {
   json: 'application/json',
   csv: 'text/csv',
+  bytes: 'application/octet-stream',
   'event stream': EVENT_STREAM,
 };
 

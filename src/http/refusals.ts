@@ -117,6 +117,8 @@ export const API_REFUSALS = {
     message: 'This person has not accepted the invitation yet, which is in an email',
     field: 'email',
   },
+  BACKUPS_OFF: { status: 409, message: 'This installation stores no backups: BACKUP_URL is not set' },
+  BACKUPS_UNAVAILABLE: { status: 503, message: 'Backups can not be reached at the moment, try again' },
   PLAN_UNKNOWN: { status: 400, message: 'There is no plan {plan}, the plans are: {plans}', field: 'plan' },
   TOO_MANY_EVENT_READERS: { status: 429, message: 'Too many readers wait for events, try again in 5 s' },
   TOO_MANY_WEBHOOK_TESTS: { status: 429, message: 'Too many webhooks are being tested, try again in 10 s' },

@@ -27,6 +27,8 @@ export const HOST_SCOPES = [
   'host_usage_read',
   'host_support',
   'host_sign_in',
+  'host_backups_read',
+  'host_backups_write',
 ] as const;
 
 export type HostScope = (typeof HOST_SCOPES)[number];

@@ -241,12 +241,15 @@ function successOf(responses: OpenApiOperation['responses'], { produces, answerH
         {
           description,
           ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
-          ...(media && { content: { [produces === 'csv' ? 'text/csv' : 'application/json']: media } }),
+          ...(media && { content: { [mediaTypeOf(produces)]: media } }),
         },
       ];
     }),
   ) as Record<string, DocumentedResponse>;
 }
+
+const mediaTypeOf = (produces: Facts['produces']) =>
+  produces === 'csv' ? 'text/csv' : produces === 'bytes' ? 'application/octet-stream' : 'application/json';
 
 /** A refusal with the answer of this operation as its example. */
 function refusalWith(

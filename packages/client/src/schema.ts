@@ -3722,6 +3722,140 @@ export interface paths {
         patch: operations["updateHostMessage"];
         trace?: never;
     };
+    "/host/shops/{shopId}/backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List backups
+         * @description Also of a shop that is deleted, until its backups are removed.
+         *
+         *     Scope: host_backups_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listShopBackups"];
+        put?: never;
+        /**
+         * Back up shop
+         * @description Makes a backup within seconds, in the background: ask for it until its state is `done`. While one waits, it is the same.
+         *
+         *     Scope: host_backups_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["createShopBackup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/host/shops/{shopId}/backups/{backupId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get backup
+         * @description Scope: host_backups_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getShopBackup"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/host/shops/{shopId}/backups/{backupId}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download backup
+         * @description The file, as `kontor shop backup` writes it and `kontor shop restore` takes it. It holds the data of all customers, so the audit log of the shop gets an entry.
+         *
+         *     Scope: host_backups_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["downloadShopBackup"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/host/restores": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create shop from backup
+         * @description Makes a shop from a stored backup, or from one that was sent, in the background: ask for the restore until its state is `done` or `failed`. All of the shop is there then, or nothing. Under another id than that of the backup it gets neither its tokens nor its domains. Roles of people are in no backup: name an owner.
+         *
+         *     Scope: host_backups_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["createShopRestore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/host/restores/{restoreId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get restore
+         * @description Scope: host_backups_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getShopRestore"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/host/uploads/{uploadId}/parts/{part}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Send part of backup
+         * @description A file of a backup in parts of at most 10 MB for a request, numbered from 1 to at most 500; restore it with `uploadId`. Choose any id that is not used yet. A part that is sent again replaces the first one. What is not restored is removed after two days.
+         *
+         *     Scope: host_backups_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["sendBackupPart"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     ORDER_CREATE: {
@@ -11641,6 +11775,11 @@ export interface components {
              */
             mediaBytes: number;
             /**
+             * @description When its last whole backup was made, or was found to be still what the shop is; null: there is none.
+             * @example 2026-11-15T08:30:00Z
+             */
+            backupAt: string | null;
+            /**
              * @description The admin of the shop.
              * @example https://shops.example/admin/shops/TeaHouse
              */
@@ -11703,6 +11842,11 @@ export interface components {
              * @example 73400320
              */
             mediaBytes: number;
+            /**
+             * @description When its last whole backup was made, or was found to be still what the shop is; null: there is none.
+             * @example 2026-11-15T08:30:00Z
+             */
+            backupAt: string | null;
             /**
              * @description The admin of the shop.
              * @example https://shops.example/admin/shops/TeaHouse
@@ -12156,6 +12300,151 @@ export interface components {
              */
             isPublic?: boolean;
         };
+        /** ShopBackup */
+        ShopBackup: {
+            /**
+             * @description The id of the backup.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            backupId: string;
+            /**
+             * @description `waiting`: it was asked for. `failed`: see `error`; the service tries again by itself with another one.
+             * @example done
+             * @enum {string}
+             */
+            state: "waiting" | "running" | "done" | "failed";
+            /**
+             * @description The moment that it shows; null: it is not there yet.
+             * @example 2026-11-15T08:30:00Z
+             */
+            createdAt: string | null;
+            /**
+             * @description The size of the file.
+             * @example 1048576
+             */
+            bytes: number | null;
+            /**
+             * @description Rows of all tables in it.
+             * @example 12040
+             */
+            rows: number | null;
+            /**
+             * @description Files of images in it.
+             * @example 310
+             */
+            files: number | null;
+            /**
+             * @description Why it has failed; null: it has not.
+             * @example The store of backups: 503 SlowDown
+             */
+            error: string | null;
+            /**
+             * @description When it was restored to try it; null: it was not.
+             * @example 2026-11-15T08:30:00Z
+             */
+            verifiedAt: string | null;
+            /**
+             * @description What was wrong then; null: nothing.
+             * @example It is not in the store.
+             */
+            verifyError: string | null;
+        };
+        /** ShopBackupList */
+        ShopBackupList: {
+            /**
+             * @description When the last whole backup was made, or was found to be still what the shop is; null: there is none.
+             * @example 2026-11-15T08:30:00Z
+             */
+            goodAt: string | null;
+            /**
+             * @description When the next one is due; null: the shop has no turn yet.
+             * @example 2026-11-15T08:30:00Z
+             */
+            nextAt: string | null;
+            /**
+             * @description Why the last attempt failed; null: it did not.
+             * @example The store of backups: 503 SlowDown
+             */
+            error: string | null;
+            /** @description The backups, newest first. */
+            items: components["schemas"]["ShopBackup"][];
+        };
+        /** NewShopRestore */
+        NewShopRestore: {
+            /**
+             * @description 1 to 63 letters, digits, - and _, a letter or digit first. It can not be changed.
+             * @example TeaHouse
+             */
+            shopId: string;
+            /**
+             * @description A stored backup, of any shop.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            backupId?: string;
+            /**
+             * @description A backup that was sent in parts.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            uploadId?: string;
+            /**
+             * @description Who owns it: gets an invitation.
+             * @example owner@tea-house.example
+             */
+            owner?: string;
+            /**
+             * @description The name of a plan in the file of plans.
+             * @example small
+             */
+            plan?: string;
+            /**
+             * @description Created closed; resume it later.
+             * @example false
+             */
+            isSuspended?: boolean;
+        };
+        /** ShopRestore */
+        ShopRestore: {
+            /**
+             * @description The id of the restore.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            restoreId: string;
+            /**
+             * @description The id of the shop, case as created.
+             * @example TeaHouse
+             */
+            shopId: string;
+            /**
+             * @description `waiting`: it is under way. `done`: the shop is there. `failed`: nothing of the shop is there.
+             * @example done
+             * @enum {string}
+             */
+            state: "waiting" | "done" | "failed";
+            /**
+             * @description Why it has failed: `SHOP_ID_TAKEN`, `SHOP_ID_SIMILAR`, `DOMAIN_TAKEN`, `DOMAIN_IMPOSSIBLE`, `NEWER_VERSION`, `FILES_IN_THE_WAY`, `DAMAGED`, the code of another refusal, or `ERROR`; null: it has not.
+             * @example DAMAGED
+             */
+            errorCode: string | null;
+            /**
+             * @description The same in words.
+             * @example The backup is damaged at byte 512, in the manifest: it was cut off here.
+             */
+            error: string | null;
+            /**
+             * @description When it ended; null: it has not.
+             * @example 2026-11-15T08:30:00Z
+             */
+            doneAt: string | null;
+        };
+        /** BackupPartUpload */
+        BackupPartUpload: {
+            /**
+             * Format: binary
+             * @description The part, with any name.
+             * @example shop.backup
+             */
+            part: string;
+        };
     };
     responses: {
         /** @description Any other refusal, with the same body: 405, 406, 413. */
@@ -12321,6 +12610,11 @@ export interface components {
          * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
          */
         messageId: string;
+        /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        backupId: string;
     };
     requestBodies: never;
     headers: never;
@@ -12633,6 +12927,11 @@ export type HostMessage = components['schemas']['HostMessage'];
 export type HostMessageList = components['schemas']['HostMessageList'];
 export type NewHostMessage = components['schemas']['NewHostMessage'];
 export type HostMessageChanges = components['schemas']['HostMessageChanges'];
+export type ShopBackup = components['schemas']['ShopBackup'];
+export type ShopBackupList = components['schemas']['ShopBackupList'];
+export type NewShopRestore = components['schemas']['NewShopRestore'];
+export type ShopRestore = components['schemas']['ShopRestore'];
+export type BackupPartUpload = components['schemas']['BackupPartUpload'];
 export type ResponseRefused = components['responses']['Refused'];
 export type ParameterShopId = components['parameters']['shopId'];
 export type ParameterLocale = components['parameters']['locale'];
@@ -12662,6 +12961,7 @@ export type ParameterDomain = components['parameters']['domain'];
 export type ParameterFrom = components['parameters']['from'];
 export type ParameterTo = components['parameters']['to'];
 export type ParameterMessageId = components['parameters']['messageId'];
+export type ParameterBackupId = components['parameters']['backupId'];
 export type $defs = Record<string, never>;
 export interface operations {
     getShop: {
@@ -39864,6 +40164,761 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /host/messages/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listShopBackups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShopBackupList"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: GET /host/shops/DemoShop/backups",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_backups_read, Request: GET /host/shops/DemoShop/backups",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /host/shops/NoSuchShop/backups",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /host/shops/DemoShop/backups",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    createShopBackup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-createShopBackup
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShopBackup"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: POST /host/shops/DemoShop/backups",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: POST /host/shops/DemoShop/backups",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_backups_write, Request: POST /host/shops/DemoShop/backups",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /host/shops/NoSuchShop/backups",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /host/shops/DemoShop/backups",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /host/shops/DemoShop/backups",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getShopBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: string;
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                backupId: components["parameters"]["backupId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShopBackup"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: GET /host/shops/DemoShop/backups/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_backups_read, Request: GET /host/shops/DemoShop/backups/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /host/shops/DemoShop/backups/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /host/shops/DemoShop/backups/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    downloadShopBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: string;
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                backupId: components["parameters"]["backupId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: GET /host/shops/DemoShop/backups/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/file",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_backups_read, Request: GET /host/shops/DemoShop/backups/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/file",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /host/shops/DemoShop/backups/00000000-0000-0000-0000-000000000000/file",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /host/shops/DemoShop/backups/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/file",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    createShopRestore: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-createShopRestore
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "shopId": "TeaHouse",
+                 *       "backupId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                 *       "uploadId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                 *       "owner": "owner@tea-house.example",
+                 *       "plan": "small",
+                 *       "isSuspended": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["NewShopRestore"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShopRestore"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /host/restores",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: POST /host/restores",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_backups_write, Request: POST /host/restores",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /host/restores",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /host/restores",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getShopRestore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                restoreId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShopRestore"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: GET /host/restores/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_backups_read, Request: GET /host/restores/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /host/restores/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /host/restores/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    sendBackupPart: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-sendBackupPart
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                uploadId: string;
+                /**
+                 * @description The number.
+                 * @example 1
+                 */
+                part: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["BackupPartUpload"];
+            };
+        };
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: multipart/form-data, Request: PUT /host/uploads/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/parts/1",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is no token of the host, Request: PUT /host/uploads/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/parts/1",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope host_backups_write, Request: PUT /host/uploads/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/parts/1",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /host/uploads/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/parts/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /host/uploads/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/parts/1",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /host/uploads/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/parts/1",
                      *       "status": "Too Many Requests"
                      *     }
                      */

@@ -4,6 +4,7 @@ import type { Database, Queries, Transaction } from '../../db/database.ts';
 import { openBackup, type BackupProgress } from '../../platform/backup/content.ts';
 import type { Manifest } from '../../platform/backup/manifest.ts';
 import { installationKey } from '../../platform/sealing.ts';
+import { explainedFailure, insertShop } from '../../imports/backup/restore.ts';
 import { endCartTokens } from '../../orders/past-orders.ts';
 import { countSandboxes, MAX_SANDBOXES, updateCopy } from '../../shops/sandbox/queries.ts';
 import { selectSettings, type Sandbox } from '../../shops/settings/settings.ts';
@@ -12,7 +13,7 @@ import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { noSuchShop, recordCommand } from '../command.ts';
 import { CommandProblem } from '../problem.ts';
 import { isCopied } from './copied-tables.ts';
-import { explainedFailure, insertShop } from './restore.ts';
+import { commandProblem } from './restore.ts';
 
 export interface CopyOptions extends BackupProgress {
   from: string;
@@ -60,7 +61,7 @@ export async function copyShop(db: Database, config: Config, options: CopyOption
       ),
     )
     .catch((error: unknown) => {
-      throw explainedFailure(error, to, `${from} cannot be copied`);
+      throw commandProblem(explainedFailure(error, to, `${from} cannot be copied`));
     });
   if (isSandbox && (await countSandboxes(db, sandbox!.of)) > MAX_SANDBOXES) {
     // Another one was made at the same moment.

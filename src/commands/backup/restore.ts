@@ -1,313 +1,49 @@
-import { randomInt } from 'node:crypto';
 import type { Config } from '../../config.ts';
-import type { Database, Transaction } from '../../db/database.ts';
-import { violatedConstraint } from '../../db/failure.ts';
-import { readMigrations } from '../../db/migrate.ts';
-import { catalogueSql, type Sql } from '../../db/sql.ts';
-import { readDemoAccess } from '../../http/demo-access.ts';
-import { openMediaStorage } from '../../platform/media/open-storage.ts';
-import { isMediaName, type MediaStorage } from '../../platform/media/storage.ts';
-import { resealAccounts } from '../../orders/payments/accounts.ts';
-import { resealSecrets, resealWebhookSecrets, type SealingKeys } from '../../apps/apps.ts';
-import { findSimilarShop, updateDeletion } from '../../shops/shop/queries.ts';
-import { domainProblems } from '../../shops/settings/checks.ts';
-import { domainOfService, refuseDomainsOfOthers, writeDomains } from '../../shops/settings/domains.ts';
-import { problemLine, SettingsProblem } from '../../shops/settings/problem.ts';
-import { selectSettings } from '../../shops/settings/settings.ts';
-import { domainPolicy } from '../../shops/shop/domain-policy.ts';
+import type { Database } from '../../db/database.ts';
+import {
+  RestoreProblem,
+  restoreShop as restore,
+  type Restored,
+  type RestoreOptions,
+} from '../../imports/backup/restore.ts';
+import type { CheckedBackup } from '../../platform/backup/manifest.ts';
 import { recordCommand, similarShop } from '../command.ts';
 import { CommandProblem } from '../problem.ts';
-import { setTextFormats, type NewChunk } from '../../platform/backup/content.ts';
-import { BackupProblem, chunkName, readChunks, toSingleLine } from '../../platform/backup/file.ts';
-import type { CheckedBackup } from '../../platform/backup/manifest.ts';
-import { unpackRows, UnpackProblem } from '../../platform/backup/unpack-rows.ts';
-import { openOlderSchema } from './older-schema.ts';
-import { findShopTables, quoted, type TableColumn, type ShopTable } from '../../platform/backup/tables.ts';
 
-export interface RestoreOptions {
-  /** The id of the restored shop; absent: the original one. */
-  as?: string | undefined;
-  keys: SealingKeys;
-  /** Rows and files, and their bytes in the backup. */
-  onProgress?: (entries: number, bytes: number) => void;
-}
-
-export interface Restored {
-  shopId: string;
-  files: number;
-  /** Names of the apps whose secrets can't be opened by any key. */
-  appsWithoutSecret: string[];
-  /** The number of webhooks that were deactivated, because no key opens their secrets. */
-  webhooksWithoutSecret: number;
-  /** The number of payment methods that have lost their keys, because no key opens them. */
-  paymentsWithoutKeys: number;
-}
-
-/**
- * Data that a copy under another id does not get: tokens, because access to one shop does not imply access to the
- * other, domains, because a host belongs to one shop, webhooks, because their receivers would take the events of the
- * copy for those of the shop, and the keys and payments at providers, because both shops would request, cancel and
- * refund the same money.
- */
-const OF_ONE_SHOP_ONLY: readonly string[] = [
-  'token',
-  'shop_domain',
-  'pending_domain',
-  'webhook',
-  'webhook_delivery',
-  'payment_account',
-  'payment_attempt',
-  'demo_payment',
-];
-
-/**
- * Restores a shop from a backup, in one transaction. The first row inserted is the shop's own, so that no other shop
- * of this id can be restored or created meanwhile; media files follow the rows, and are removed on any failure.
- */
+/** Restores a shop from a backup, in one transaction. What is refused says what to do on the command line. */
 export async function restoreShop(
   db: Database,
   config: Config,
   backup: CheckedBackup,
   options: RestoreOptions,
 ): Promise<Restored> {
-  const shopId = options.as ?? backup.manifest.shopId;
-  const isOlder = await isOfOlderSchema(backup);
   try {
-    return await db.transaction((tx) => {
-      const source = { ...backup, isOlder, chunks: readChunks(backup.path) };
-      return insertShop(tx, config, source, shopId, {
-        ...options,
-        finish: async () => {
-          await claimDomains(tx, config, shopId);
-          await recordCommand(tx, shopId, 'shop restore');
-        },
-      });
+    const shopId = options.as ?? backup.manifest.shopId;
+    return await restore(db, config, backup, {
+      ...options,
+      finish: (tx) => recordCommand(tx, shopId, 'shop restore'),
     });
   } catch (error) {
-    throw explainedFailure(error, shopId, `${backup.path} cannot be restored`);
+    throw commandProblem(error);
   }
 }
 
-/** The maximum size of a backup's rows in bytes: more than those of any shop, and less than a bomb. */
-const MAX_UNPACKED_BYTES = { always: 1_073_741_824, perByteOfFile: 100 };
-
-/** The rows and files of a shop, from a backup or straight from the shop. */
-export interface ShopSource extends CheckedBackup {
-  /** The schema of its rows is an earlier one. */
-  isOlder: boolean;
-  chunks: AsyncIterable<NewChunk & { bytes?: number }>;
-}
-
-/** Inserts them as a shop of this id. `path` begins the lines about faults. */
-export async function insertShop(
-  tx: Transaction,
-  config: Config,
-  source: ShopSource,
-  shopId: string,
-  {
-    keys,
-    finish,
-    onProgress = () => {},
-  }: Pick<RestoreOptions, 'keys' | 'onProgress'> & {
-    /** The last statements; when they fail, the files are removed. */
-    finish: () => Promise<void>;
-  },
-): Promise<Restored> {
-  const { manifest, path } = source;
-  const similar = await findSimilarShop(tx, shopId);
-  if (similar !== undefined)
-    throw new CommandProblem(`${similarShop(shopId, similar)} Restore under another: --as ID`);
-  await setTextFormats(tx);
-  const older = source.isOlder ? await openOlderSchema(tx, manifest.schema) : undefined;
-  const isCopy = shopId !== manifest.shopId;
-  const inserts = insertsFor(source, await findShopTables(tx));
-  const limits = {
-    bytesLeft: MAX_UNPACKED_BYTES.always + MAX_UNPACKED_BYTES.perByteOfFile * source.bytes,
+/** The words of the command line for a shop that is not restored; any other failure stays what it is. */
+export function commandProblem(error: unknown): unknown {
+  if (!(error instanceof RestoreProblem)) return error;
+  const { shopId = '', similar = '', problem = '', folder = '' } = error.values;
+  const words: Record<RestoreProblem['reason'], string> = {
+    ID_TAKEN: `There is a shop ${shopId} already. Delete it first (npx kontor shop delete ${shopId}), or restore under another id: --as ID`,
+    ID_SIMILAR: `${similarShop(shopId, similar)} Restore under another: --as ID`,
+    ID_MALFORMED: error.message,
+    NEWER_VERSION: error.message,
+    DOMAIN_IMPOSSIBLE: `The backup has a domain that no shop can have (${problem}). Restore it under another id, without domains: --as ID`,
+    DOMAIN_TAKEN: `Another shop has a domain of ${shopId}. Take it out of the settings of that shop (npx kontor shop apply), or restore under another id, without domains: --as ID`,
+    FILES_IN_THE_WAY: `There are media files of a shop ${shopId}, which this database does not have (${shopId}/${folder}). Move them away, or restore under another id: --as ID`,
   };
-  // Caches of a running service may hold versions of an earlier shop with the same ids, or of the shop this is a copy of.
-  const versionOffset = randomInt(2 ** 40);
-  const storage = openMediaStorage(config);
-  let files = 0;
-  let areRowsDone = false;
-  let hasBegunFiles = false;
-  try {
-    for await (const { head, content, bytes = 0 } of source.chunks) {
-      if (head.part === 'rows') {
-        const insert = isCopy && OF_ONE_SHOP_ONLY.includes(head.table) ? undefined : inserts.get(head.table);
-        if (insert) {
-          const place = `${path} is damaged in ${chunkName(head)}`;
-          try {
-            for await (const lines of unpackRows(content, head.rows, limits)) {
-              const rows = isCopy ? withNewPaths(lines, manifest.shopId, shopId) : lines;
-              await tx.run(insert(shopId, rows, versionOffset));
-            }
-          } catch (error) {
-            throw explainedFailure(error, shopId, place);
-          }
-        }
-        onProgress(head.rows, bytes);
-        continue;
-      }
-      // Before the first file is written, because only the row of the shop reserves its id.
-      if (head.part !== 'manifest' && !areRowsDone) {
-        await older?.moveRows();
-        areRowsDone = true;
-      }
-      if (head.part === 'media') {
-        if (!isMediaName({ shopId, folder: head.folder, file: head.file })) {
-          throw new BackupProblem(
-            `${path} is damaged in ${chunkName(head)}: no file of a shop has this name.`,
-          );
-        }
-        if (!hasBegunFiles) await refuseForeignFiles(storage, shopId);
-        hasBegunFiles = true;
-        await storage.write(shopId, head.folder, [{ file: head.file, bytes: content }]);
-        files++;
-        onProgress(1, bytes);
-      }
-    }
-    const appsWithoutSecret = await resealSecrets(tx, shopId, keys);
-    const webhooksWithoutSecret = await resealWebhookSecrets(tx, shopId, keys);
-    const paymentsWithoutKeys = await resealAccounts(tx, shopId, keys);
-    // The plan to delete it was about the shop that the rows are of.
-    await updateDeletion(tx, shopId, null);
-    await finish();
-    return { shopId, files, appsWithoutSecret, webhooksWithoutSecret, paymentsWithoutKeys };
-  } catch (error) {
-    if (hasBegunFiles) await storage.removeShop(shopId);
-    throw error;
-  }
+  return new CommandProblem(words[error.reason], { cause: error });
 }
 
-/**
- * A backup may come from anywhere: its claims about proofs are ignored. Its domains must be proved here, unless only
- * programs on this machine can call, and none of them may be the service's own.
- */
-async function claimDomains(tx: Transaction, config: Config, shopId: string): Promise<void> {
-  const { domains } = (await selectSettings(tx, shopId))!;
-  const policy = domainPolicy(config, await readDemoAccess(tx, config));
-  const [problem] = [
-    ...domainProblems(domains),
-    ...domains.flatMap((host, index) => (policy.isOfService(host) ? [domainOfService(host, index)] : [])),
-  ];
-  if (problem) {
-    throw new CommandProblem(
-      `The backup has a domain that no shop can have (${problemLine(problem)}). Restore it under another id, without domains: --as ID`,
-    );
-  }
-  await refuseDomainsOfOthers(tx, shopId, domains);
-  await writeDomains(tx, shopId, domains, policy.needsProof ? [] : domains);
-}
-
-/** false: it has the schema of this installation. A newer one is refused. */
-async function isOfOlderSchema({ path, manifest }: CheckedBackup): Promise<boolean> {
-  const known = (await readMigrations()).map(({ name }) => name);
-  if (!known.includes(manifest.schema)) {
-    throw new CommandProblem(
-      `${path} was made by Kontor ${manifest.kontor} with the schema ${manifest.schema}, which this version does not have. Update Kontor, then restore it.`,
-    );
-  }
-  return manifest.schema !== known.at(-1);
-}
-
-/** Numbers that increase with every change of a row: caches are validated by them. */
-const VERSIONS: readonly string[] = ['version', 'settings_version'];
-/** Their versions are counted for people; what is cached of pages is validated by the version of the settings. */
-const COUNTED_FOR_PEOPLE: readonly string[] = ['mailing', 'page', 'page_version'];
-
-type InsertRows = (shopId: string, lines: readonly string[], versionOffset: number) => Sql;
-
-/** By table. A table that this version leaves out of backups is left out here too. */
-function insertsFor(
-  { path, manifest: { tables } }: CheckedBackup,
-  known: readonly ShopTable[],
-): ReadonlyMap<string, InsertRows> {
-  const columns = new Map(known.map((table) => [table.name, table.columns]));
-  const kept = tables.filter(({ name }) => columns.has(name));
-  for (const { name, columns: given } of kept) {
-    const names = columns.get(name)!.map((column) => column.name);
-    const wrong = given.find((column, place) => !names.includes(column) || given.indexOf(column) < place);
-    if (wrong === undefined) continue;
-    throw new BackupProblem(
-      `${path} cannot be restored: its table ${name} has a column that does not belong there, ${toSingleLine(wrong)}.`,
-    );
-  }
-  return new Map(kept.map((table) => [table.name, insertRows(table, columns.get(table.name)!)]));
-}
-
-/** Inserts rows from the texts of their columns; a column missing in the backup gets its default. */
-function insertRows(
-  { name, columns: given }: { name: string; columns: readonly string[] },
-  columns: readonly TableColumn[],
-): InsertRows {
-  const types = new Map(columns.map((column) => [column.name, column.type]));
-  const values = given.map((column, place) => {
-    const value = `(entry ->> ${place})::${types.get(column)!}`;
-    const isRaised = VERSIONS.includes(column) && !COUNTED_FOR_PEOPLE.includes(name);
-    return isRaised ? `${value} + added.versions` : value;
-  });
-  const strings = [
-    `insert into ${quoted(name)} (${['shop_id', ...given.map(quoted)].join(', ')}) select `,
-    `::text, ${values.join(', ')} from (select `,
-    '::bigint as versions) as added, jsonb_array_elements(',
-    '::jsonb) as rows (entry)',
-  ];
-  return (shopId, lines, versionOffset) =>
-    catalogueSql(strings, [shopId, versionOffset, `[${lines.join(',')}]`]);
-}
-
-/**
- * In texts of a copy, paths below the old id become paths below the new one: those of media files, and links in the
- * shop's own texts. A whole address (https://...) stays, as the merchant intended it.
- */
-function withNewPaths(lines: readonly string[], from: string, to: string): string[] {
-  const paths = new RegExp(String.raw`(?<=["'(]/(?:media|shop|rs/shops)/)${from}(?=[/?#"')\\])`, 'g');
-  return lines.map((line) => line.replaceAll(paths, to));
-}
-
-/** A restore that fails removes all files of the shop, so there must be none before. */
-async function refuseForeignFiles(storage: MediaStorage, shopId: string): Promise<void> {
-  for await (const { folder } of storage.files(shopId)) {
-    throw new CommandProblem(
-      `There are media files of a shop ${shopId}, which this database does not have (${shopId}/${folder}). Move them away, or restore under another id: --as ID`,
-    );
-  }
-}
-
-/** `problem` starts the line about a fault of the backup, not of the installation. */
-export function explainedFailure(error: unknown, shopId: string, problem: string): unknown {
-  if (error instanceof UnpackProblem) {
-    return new BackupProblem(`${problem}: ${error.message}.`, { cause: error });
-  }
-  const constraint = violatedConstraint(error);
-  if (constraint === 'shop_pkey') return shopExists(shopId, error);
-  if (constraint === 'shop_id_form') {
-    return new CommandProblem(
-      `${JSON.stringify(shopId)} cannot be the id of a shop: use 1 to 63 letters, digits, - or _.`,
-      { cause: error },
-    );
-  }
-  if (constraint === 'shop_domain_pkey' || error instanceof SettingsProblem) {
-    return new CommandProblem(
-      `Another shop has a domain of ${shopId}. Take it out of the settings of that shop (npx kontor shop apply), or restore under another id, without domains: --as ID`,
-      { cause: error },
-    );
-  }
-  if (isAboutContent(error)) {
-    return new BackupProblem(`${problem}: ${toSingleLine(error.message)}`, { cause: error });
-  }
-  return error;
-}
-
-/** The database refuses values of rows: the classes of codes for wrong, missing, repeated and too large ones. */
-function isAboutContent(error: unknown): error is Error {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' && /^(?:21|22|23|54)/.test(code);
-}
-
-export function shopExists(shopId: string, cause?: unknown): CommandProblem {
-  return new CommandProblem(
-    `There is a shop ${shopId} already. Delete it first (npx kontor shop delete ${shopId}), or restore under another id: --as ID`,
-    { cause },
-  );
+export function shopExists(shopId: string): unknown {
+  return commandProblem(new RestoreProblem('ID_TAKEN', '', { shopId }));
 }

@@ -138,15 +138,22 @@ async function readDatabase(db: Database, isEmbedded: boolean): Promise<Database
   };
 }
 
-/** The command records a backup in the audit log of its shop. A new database has neither shops nor their log. */
+/**
+ * The command records a backup in the audit log of its shop; the service notes those of every day. A new database has
+ * neither shops nor their log, and an older one no such notes.
+ */
 export async function countBackups(db: Database): Promise<BackupCount> {
-  const log = await db.one<{ exists: boolean }>(
-    sql`select to_regclass('audit_entry') is not null as "exists"`,
-  );
-  if (!log!.exists) return { shops: 0, shopsWithoutBackup: 0 };
+  const known = await db.one<{ log: boolean; plans: boolean }>(sql`
+    select to_regclass('audit_entry') is not null as log, to_regclass('backup_plan') is not null as plans`);
+  if (!known!.log) return { shops: 0, shopsWithoutBackup: 0 };
   const since = new Date(db.now.getTime() - WEEK);
+  const byService = known!.plans
+    ? await db.many<{ shop: string }>(sql`select shop from backup_plan where good_at >= ${since}`)
+    : [];
+  const shops = byService.map(({ shop }) => shop);
   const counted = await db.one<BackupCount>(sql`
-    select count(*) as shops, count(*) filter (where saved.shop_id is null) as "shopsWithoutBackup"
+    select count(*) as shops,
+      count(*) filter (where saved.shop_id is null and shop.shop_id <> all (${shops}::text[])) as "shopsWithoutBackup"
     from shop left join (
       select distinct shop_id from audit_entry where at >= ${since} and route = 'kontor shop backup'
     ) saved on saved.shop_id = shop.shop_id`);

@@ -46,7 +46,7 @@ export interface DatabaseFacts extends BackupCount {
 
 export interface BackupCount {
   shops: number;
-  /** Shops without a backup by the command in the last week. */
+  /** Shops without a backup by the command or the service in the last week. */
   shopsWithoutBackup: number;
 }
 
@@ -241,7 +241,7 @@ export function backupFinding({ shops, shopsWithoutBackup: missing }: BackupCoun
     severity: 'note',
     found: `${missing} of ${shops} ${shops === 1 ? 'shop' : 'shops'} without one in the last 7 days`,
     advice:
-      'npx kontor shop backup ID FILE makes one. Backups of the whole database by other programs are not known here.',
+      'npx kontor shop backup ID FILE makes one, and BACKUP_URL one of every shop every day. Backups of the whole database by other programs are not known here.',
   };
 }
 

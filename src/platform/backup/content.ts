@@ -140,22 +140,29 @@ async function* rowChunks(
   expected: number,
   onProgress: (rows: number) => void,
 ): AsyncGenerator<NewChunk> {
-  await tx.run(declareRows(shopId, table));
   let done = 0;
-  let fetch = FETCHES[1]!;
-  for (;;) {
-    const lines = (await tx.many<{ line: string }>(fetch.statement)).map(({ line }) => line);
-    if (lines.length === 0) break;
+  for await (const lines of readRows(tx, shopId, table)) {
     const head = { part: 'rows', table: table.name, from: done + 1, rows: lines.length } as const;
     yield { head, content: await compress(`${lines.join('\n')}\n`) };
     done += lines.length;
     onProgress(lines.length);
+  }
+  // Rows that refer to each other in a circle cannot be reached from the top.
+  if (done !== expected) throw new Error(`Of ${expected} rows of ${table.name} only ${done} could be read`);
+}
+
+/** The rows of a table as lines of JSON, in batches of about a megabyte. */
+export async function* readRows(tx: Transaction, shopId: string, table: ShopTable): AsyncGenerator<string[]> {
+  await tx.run(declareRows(shopId, table));
+  let fetch = FETCHES[1]!;
+  for (;;) {
+    const lines = (await tx.many<{ line: string }>(fetch.statement)).map(({ line }) => line);
+    if (lines.length === 0) break;
+    yield lines;
     const largest = Math.max(...lines.map((line) => line.length));
     fetch = FETCHES.findLast(({ rows }) => rows * largest <= BATCH_BYTES) ?? FETCHES[0]!;
   }
   await tx.run(sql`close backup_rows`);
-  // Rows that refer to each other in a circle cannot be reached from the top.
-  if (done !== expected) throw new Error(`Of ${expected} rows of ${table.name} only ${done} could be read`);
 }
 
 /**
