@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { installedApps } from '../apps/manifest/installed.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { forbidden, notFound } from '../http/errors.ts';
@@ -120,6 +121,7 @@ export async function openShopVisit(
     return { role: membership.role, settings };
   });
   const permissions = permissionsOf(role);
+  const installed = await installedApps(deps.db, settings);
   const app = callerOf(user, permissions);
   const callIn = (joined: JoinedTransaction | undefined) =>
     deps.callAs({ shopId, app, origin: visit.origin, request, joined });
@@ -136,6 +138,10 @@ export async function openShopVisit(
     storefront: storefrontAddress(visit.origin, settings, deps.hosts),
     domainPolicy: domainPolicy(deps.config, deps.demoAccess, request.host),
     vatRegister: deps.vatRegister,
+    apps: installed.filter(
+      // A page of an app may not be one of ours: its frame could reach out of itself.
+      ({ scopes, origin }) => origin !== visit.origin && scopes.every((scope) => permissions.has(scope)),
+    ),
     call: callIn(undefined),
     inTransaction: (work) =>
       joinCalls(deps.db.ofShop(shopId), { appId: user.userId, log: request.log }, (joined) =>

@@ -4,6 +4,7 @@ import { notFound } from '../http/errors.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { sendPage as sendStartPage } from '../site/start-page/page.ts';
 import { startingPage } from '../site/start-page/start-view.ts';
+import type { ReceiverPolicy } from '../apps/webhooks/receiver-address.ts';
 import { appPages } from './apps/apps.ts';
 import { categoryPages } from './categories/category-page.ts';
 import { categoryTreePages } from './categories/tree-page.ts';
@@ -77,7 +78,8 @@ declare module 'fastify' {
 /** Serves the pages of merchants below `/admin`, on the host of the service. */
 export async function adminRoutes(
   app: FastifyInstance,
-  deps: AdminDeps & SettingsDeps & { isMigrated: () => boolean; creation: CreationDeps },
+  deps: AdminDeps &
+    SettingsDeps & { isMigrated: () => boolean; creation: CreationDeps; policy: ReceiverPolicy },
 ): Promise<void> {
   const key = await installationKey(deps.config);
   const adminPages: AdminRoute[] = [];
@@ -131,7 +133,10 @@ export async function adminRoutes(
     contentPages(shopPages);
     pageEditor(shopPages);
     customerPages(shopPages);
-    appPages(shopPages);
+    appPages(shopPages, {
+      policy: deps.policy,
+      isOwnOrigin: (origin) => isOwnOrigin(deps, origin),
+    });
     marketing(shopPages);
     reportPages(shopPages);
     taxReportPages(shopPages);
@@ -158,4 +163,10 @@ export async function adminRoutes(
       throw notFound();
     });
   });
+}
+
+/** Of the service or of a shop. In a private installation an app is another port of the same machine. */
+function isOwnOrigin({ config, hosts }: Pick<AdminDeps, 'config' | 'hosts'>, origin: string): boolean {
+  if (config.PUBLIC_URL !== undefined && new URL(config.PUBLIC_URL).origin === origin) return true;
+  return hosts.isKnownOrigin(origin);
 }

@@ -1,3 +1,4 @@
+import type { InstalledApp } from '../apps/manifest/installed.ts';
 import type { Config } from '../config.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import type { CallOperation } from '../http/internal-call.ts';
@@ -62,6 +63,8 @@ export interface ShopVisit extends AnyVisit {
   /** The domains that the shop may name. */
   domainPolicy: DomainPolicy;
   vatRegister: VatRegister;
+  /** The installed apps whose pages this user may open. */
+  apps: readonly InstalledApp[];
   /**
    * Calls an operation of the API as the user: `call(createShipment, { params: { orderId }, body })`. Refusals are
    * thrown. Reads in another shape than the API's are queries of the modules.

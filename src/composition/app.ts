@@ -111,6 +111,7 @@ import { redirects } from '../catalogue/redirects/routes.ts';
 import { productTypeOperations } from '../catalogue/producttypes/routes.ts';
 import { sales } from '../orders/sales/routes.ts';
 import { settingsFormat } from './settings-format.ts';
+import { publicKeys } from '../apps/manifest/signing-keys.ts';
 import { scriptTagOperations } from '../apps/script-tags/routes.ts';
 import { searchOperations } from '../catalogue/search/routes.ts';
 import { shippingMethods } from '../shops/shipping-methods/routes.ts';
@@ -414,6 +415,7 @@ export async function buildApp({
   await docsRoutes(app, { config, demoAccess });
   mediaRoutes(app, { media });
   securityContact(app, { db, config });
+  publicKeys(app, { db });
   startPageRoutes(app, { db, config, hosts, demoAccess, isMigrated });
   await paymentWebhooks(app, { payments, config, limiter, isMigrated });
   await storefrontRoutes(app, {
@@ -444,6 +446,7 @@ export async function buildApp({
     media,
     creation,
     service,
+    policy,
   });
 
   // Waiting readers would keep the service from ending.

@@ -17,6 +17,7 @@ import { createEInvoiceBe } from '../orders/transport/e-invoice-be.ts';
 import { startTransportWorker } from '../orders/transport/worker.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { receiverPolicy, type Resolve } from '../apps/webhooks/receiver-address.ts';
+import { readDueManifests } from '../apps/manifest/worker.ts';
 import { startWebhookWorker } from '../apps/webhooks/worker.ts';
 import { createServiceAddresses } from '../shops/domains/service-addresses.ts';
 import { startDomainChecks } from '../shops/domains/worker.ts';
@@ -40,6 +41,7 @@ export function startBackground(
   const steps = cleanupSteps(config, log);
   const media = openMediaStorage(config);
   const policy = receiverPolicy(config, demoAccess);
+  const ownOrigin = config.PUBLIC_URL === undefined ? undefined : new URL(config.PUBLIC_URL).origin;
   let key: Promise<Buffer> | undefined;
   const loadKey = () => (key ??= installationKey(config));
   const works = [
@@ -51,6 +53,9 @@ export function startBackground(
       runDueMoves({ db, config, media, log, policy, loadKey }, signal),
     ),
     repeat('the bulk edits of products', CHECK_IMPORTS, log, (signal) => runDueEdits({ db, log }, signal)),
+    repeat('the manifests of apps', CHECK_CLEANUP, log, (signal) =>
+      readDueManifests({ db, policy, loadKey, isOwnOrigin: (origin) => origin === ownOrigin }, log, signal),
+    ),
     repeat('the mailings', CHECK_MAILINGS, log, (signal) => runDueMailings({ db, config, log }, signal)),
     repeat('the clean-up', CHECK_CLEANUP, log, (signal) => runCleanup(db, steps, { log, signal })),
   ];

@@ -10,6 +10,7 @@ import { plainDay } from '../components/format.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
+import { blocksOf } from '../apps/frames.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { addressCard } from './address-card.ts';
 import { figures, monthChart, orderTable, SHOWN_ORDERS } from './customer-cards.ts';
@@ -214,6 +215,7 @@ async function customerPage(visit: ShopVisit, request: PageRequest, draft?: Draf
     businessEmailAddress,
     privateEmailAddress,
   ]);
+  const blocks = blocksOf(visit, 'customer', [customerId]);
   return {
     title: titleOf(customer),
     menu: 'customers',
@@ -249,9 +251,11 @@ async function customerPage(visit: ShopVisit, request: PageRequest, draft?: Draf
             }
           </section>
           ${detailsForm(visit, customer, summary, draft)} ${await noteCard(visit, customerId)}
-          ${privacyCard(visit, customerId, summary)}
+          ${privacyCard(visit, customerId, summary)} ${blocks.markup}
         </div>
       </div>`,
+    frames: blocks.frames,
+    scripts: blocks.scripts,
   };
 }
 

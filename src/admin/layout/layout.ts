@@ -1,4 +1,5 @@
 import { dateText } from '../../http/dates.ts';
+import { inLanguage } from '../../apps/manifest/schema.ts';
 import { encodeHtml, html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import type { AdminPage } from '../page.ts';
@@ -6,7 +7,7 @@ import { adminPath, storefrontLink, type ShopVisit, type Visit } from '../visit.
 import { momentText } from '../components/format.ts';
 import { HTMX, SCRIPT, STYLESHEET } from './assets.ts';
 import { MENU_ICONS, OPEN_ICON, SEARCH_ICON, USER_ICON } from './icons.ts';
-import { MENU, type MenuEntry } from './menu.ts';
+import { appMenuEntry, MENU, type AppMenuEntry, type MenuEntry } from './menu.ts';
 import type { Notice } from '../../http/page-kit.ts';
 
 const ICON =
@@ -95,7 +96,7 @@ function brandHeader({ user, messages }: Visit<'anybody'> | ShopVisit): Markup {
   </header>`;
 }
 
-function header(visit: ShopVisit, current: MenuEntry | undefined): Markup {
+function header(visit: ShopVisit, current: MenuEntry | AppMenuEntry | undefined): Markup {
   const messages = visit.messages.layout;
   const entries = MENU.filter(({ permission }) => permission === 'member' || visit.may(permission));
   return html`<header class="top">
@@ -143,6 +144,19 @@ function header(visit: ShopVisit, current: MenuEntry | undefined): Markup {
                 >${MENU_ICONS[name]} <span>${messages.menuEntries[name]}</span></a
               >
             </li>`,
+        )}
+        ${visit.apps.map((app) =>
+          app.pages.map(
+            (entry) =>
+              html`<li class="of-app">
+                <a
+                  href="${adminPath(visit, `/apps/${app.appId}/pages/${entry.name}`)}"
+                  ${appMenuEntry(app, entry) === current && html`aria-current="page"`}
+                  >${MENU_ICONS.apps}
+                  <span>${inLanguage(entry.title, visit.language)} <small>${app.host}</small></span></a
+                >
+              </li>`,
+          ),
         )}
       </ul>
     </nav>`;
