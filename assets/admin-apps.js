@@ -122,7 +122,7 @@ function openFrame(holder) {
 
 /** The address of a page of this shop's admin; undefined: the path leads anywhere else. */
 function adminAddress(path, base) {
-  if (typeof path !== 'string' || path.length > MAX_PATH || !path.startsWith('/')) return undefined;
+  if (typeof path !== 'string' || path.length > MAX_PATH || !/^\/(?!\/)/.test(path)) return undefined;
   const url = new URL(base + path, location.origin);
   const isInside = url.pathname === base || url.pathname.startsWith(`${base}/`);
   return url.origin === location.origin && isInside ? url.href : undefined;

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { expect } from 'vitest';
+import type { Merchant } from './admin.ts';
 
 /** An app on this machine, which describes itself by a manifest. */
 export interface FakeApp {
@@ -75,4 +77,15 @@ export async function startFakeApp(): Promise<FakeApp> {
     },
   };
   return app;
+}
+
+/** Adds the app to a shop and agrees, as a merchant does; returns its client id. */
+export async function givenInstalledApp(merchant: Merchant, app: FakeApp): Promise<string> {
+  const { location } = await merchant.post('/apps/add', { address: app.origin });
+  const [, appId] = /apps\/([^/]+)\/install/.exec(location!)!;
+  const { text } = await merchant.get(`/apps/${appId}/install`);
+  const [, version] = /name="version" value="([^"]+)"/.exec(text)!;
+  const { status } = await merchant.post(`/apps/${appId}/install`, { answer: 'agree', version: version! });
+  expect(status).toBe(200);
+  return appId!;
 }
