@@ -111,6 +111,7 @@ import { redirects } from '../catalogue/redirects/routes.ts';
 import { productTypeOperations } from '../catalogue/producttypes/routes.ts';
 import { sales } from '../orders/sales/routes.ts';
 import { settingsFormat } from './settings-format.ts';
+import { appSettings } from '../apps/manifest/settings.ts';
 import { publicKeys } from '../apps/manifest/signing-keys.ts';
 import { scriptTagOperations } from '../apps/script-tags/routes.ts';
 import { searchOperations } from '../catalogue/search/routes.ts';
@@ -395,6 +396,7 @@ export async function buildApp({
   audit(api);
   events(api, eventWaiting);
   appOperations(api);
+  appSettings(api, { loadKey });
   const webhookDeps = { policy, loadKey };
   webhookOperations(api, webhookDeps);
   managedWebhooks(api, webhookDeps);

@@ -13,6 +13,7 @@ import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { FetchDeps } from '../../apps/manifest/fetch-manifest.ts';
 import { findManifest, type ManifestRow } from '../../apps/manifest/queries.ts';
+import { appSettingsPages } from './app-settings.ts';
 import { addingApps } from './add-app.ts';
 import { auditLog, entryTable } from './audit.ts';
 import { framePages } from './frame-pages.ts';
@@ -40,6 +41,7 @@ export function appPages(pages: ShopPages, deps: FetchDeps): void {
   addingApps(pages, deps);
   installing(pages, deps);
   framePages(pages);
+  appSettingsPages(pages);
   webhookPages(pages);
   scripts(pages);
   auditLog(pages);
@@ -258,6 +260,12 @@ function manifestCard(visit: ShopVisit, path: string, manifest: ManifestRow): Ma
     }
     ${problem !== null && html`<p class="field-problem">${messages.notRead} <span lang="en">${problem}</span></p>`}
     <p class="hint">${messages.readOn({ moment: momentText(readAt, visit.language) })}</p>
+    ${
+      agreed &&
+      agreed.settings.length > 0 &&
+      mayWrite &&
+      html`<a class="button" href="${adminPath(visit, `${path}/settings`)}">${messages.settings}</a>`
+    }
     ${agreed && mayWrite && buttonForm({ action: adminPath(visit, `${path}/read`), text: messages.checkUpdate })}
   </section>`;
 }

@@ -57,7 +57,7 @@ export function appActions(visit: ShopVisit): { text: string; path: string; maxO
 }
 
 /** `Labels (labels.example)`: anybody can call an app anything, but not its host. */
-export const appLabel = ({ name, host }: InstalledApp) => `${name} (${host})`;
+export const appLabel = ({ name, host }: Pick<InstalledApp, 'name' | 'host'>) => `${name} (${host})`;
 
 function frameCard(visit: ShopVisit, { app, entry, kind, ids, height }: FrameEntry): Markup {
   const messages = visit.messages.appFrames;

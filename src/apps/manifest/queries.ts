@@ -146,3 +146,21 @@ export function updateSecrets(tx: Transaction, shopId: string, appId: string, se
   return tx.run(sql`
     update app_manifest set secrets_sealed = ${sealed} where shop_id = ${shopId} and app_id = ${appId}`);
 }
+
+export function findSettingValues(db: Queries, shopId: string, appId: string) {
+  return db.one<{ settings: Record<string, unknown>; secretsSealed: Buffer | null }>(sql`
+    select settings, secrets_sealed as "secretsSealed" from app_manifest
+    where shop_id = ${shopId} and app_id = ${appId}`);
+}
+
+export function updateSettingValues(
+  tx: Transaction,
+  shopId: string,
+  appId: string,
+  settings: Readonly<Record<string, string | boolean>>,
+  secretsSealed: Buffer | null,
+) {
+  return tx.run(sql`
+    update app_manifest set settings = ${settings}, secrets_sealed = ${secretsSealed}
+    where shop_id = ${shopId} and app_id = ${appId}`);
+}
