@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { installedApps } from '../apps/manifest/installed.ts';
-import type { Config } from '../config.ts';
+import { isLoopback, type Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { forbidden, notFound } from '../http/errors.ts';
 import type { ObservedDemoAccess } from '../http/demo-access.ts';
@@ -139,8 +139,8 @@ export async function openShopVisit(
     domainPolicy: domainPolicy(deps.config, deps.demoAccess, request.host),
     vatRegister: deps.vatRegister,
     apps: installed.filter(
-      // A page of an app may not be one of ours: its frame could reach out of itself.
-      ({ scopes, origin }) => origin !== visit.origin && scopes.every((scope) => permissions.has(scope)),
+      ({ scopes, origin }) =>
+        !isOfService(origin, visit.origin) && scopes.every((scope) => permissions.has(scope)),
     ),
     call: callIn(undefined),
     inTransaction: (work) =>
@@ -153,6 +153,15 @@ export async function openShopVisit(
     throw forbidden(visit.messages.layout.missingPermission({ role: visit.messages.roles[role] }));
   }
   return shopVisit;
+}
+
+/**
+ * Whether a page of an app would be one of ours: its frame could reach out of itself, and its host would get our cookies,
+ * which know no ports. On one's own machine apps are other ports of it.
+ */
+function isOfService(origin: string, service: string): boolean {
+  const { hostname } = new URL(service);
+  return origin === service || (!isLoopback(hostname) && new URL(origin).hostname === hostname);
 }
 
 /** The operations treat a user like an app. */

@@ -165,8 +165,12 @@ export async function adminRoutes(
   });
 }
 
-/** Of the service or of a shop. In a private installation an app is another port of the same machine. */
+/**
+ * Of the service or of a shop. Cookies do not know ports, so an app on another port of the service's host would be sent
+ * those of the admin; in a private installation, all of them are the same person's.
+ */
 function isOwnOrigin({ config, hosts }: Pick<AdminDeps, 'config' | 'hosts'>, origin: string): boolean {
-  if (config.PUBLIC_URL !== undefined && new URL(config.PUBLIC_URL).origin === origin) return true;
-  return hosts.isKnownOrigin(origin);
+  const { hostname } = new URL(origin);
+  if (config.PUBLIC_URL !== undefined && new URL(config.PUBLIC_URL).hostname === hostname) return true;
+  return hosts.isKnownOrigin(origin) || hosts.shopOf(hostname) !== undefined;
 }

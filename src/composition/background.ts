@@ -41,7 +41,7 @@ export function startBackground(
   const steps = cleanupSteps(config, log);
   const media = openMediaStorage(config);
   const policy = receiverPolicy(config, demoAccess);
-  const ownOrigin = config.PUBLIC_URL === undefined ? undefined : new URL(config.PUBLIC_URL).origin;
+  const ownHost = config.PUBLIC_URL === undefined ? undefined : new URL(config.PUBLIC_URL).hostname;
   let key: Promise<Buffer> | undefined;
   const loadKey = () => (key ??= installationKey(config));
   const works = [
@@ -54,7 +54,11 @@ export function startBackground(
     ),
     repeat('the bulk edits of products', CHECK_IMPORTS, log, (signal) => runDueEdits({ db, log }, signal)),
     repeat('the manifests of apps', CHECK_CLEANUP, log, (signal) =>
-      readDueManifests({ db, policy, loadKey, isOwnOrigin: (origin) => origin === ownOrigin }, log, signal),
+      readDueManifests(
+        { db, policy, loadKey, isOwnOrigin: (origin) => new URL(origin).hostname === ownHost },
+        log,
+        signal,
+      ),
     ),
     repeat('the mailings', CHECK_MAILINGS, log, (signal) => runDueMailings({ db, config, log }, signal)),
     repeat('the clean-up', CHECK_CLEANUP, log, (signal) => runCleanup(db, steps, { log, signal })),

@@ -63,7 +63,7 @@ export function addingApps(pages: ShopPages, deps: FetchDeps): void {
           const read = await fetchManifest(deps, address);
           return db.transaction(async (tx) => {
             await requireFeature({ db: tx, config: visit.config }, shopId, 'apps');
-            const added = await addApp(tx, key, shopId, { ...read, address: address.href });
+            const added = await addApp(tx, { ...deps, key }, shopId, { ...read, address: address.href });
             await recordAction(tx, visit, '/apps/add', { appId: added });
             return added;
           });

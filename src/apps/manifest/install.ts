@@ -29,6 +29,13 @@ const REGISTER_TIMEOUT = 5_000;
 /** Seconds. */
 const TOKEN_LIVES = 60;
 
+interface InstallDeps {
+  /** Which machines may be called. */
+  policy: ReceiverPolicy;
+  /** Of the installation: it seals secrets. */
+  key: Buffer;
+}
+
 /** When a manifest that was read now is read again. */
 export const nextReading = (now: Date) => new Date(now.getTime() + DAY);
 
@@ -38,17 +45,17 @@ export const nextReading = (now: Date) => new Date(now.getTime() + DAY);
  */
 export async function addApp(
   tx: Transaction,
-  key: Buffer,
+  deps: InstallDeps,
   shopId: string,
   { address, manifest, icon }: ReadManifest & { address: string },
 ): Promise<string> {
   const known = await findAppIdByAddress(tx, shopId, address);
   if (known !== undefined) {
-    await takeOver(tx, shopId, known, { manifest, icon });
+    await takeOver(tx, shopId, known, { manifest, icon }, deps);
     return known;
   }
   const { name, installUrl, scopes } = manifest;
-  const { clientId } = await createApp(tx, key, shopId, { name, callbackUrl: installUrl, scopes });
+  const { clientId } = await createApp(tx, deps.key, shopId, { name, callbackUrl: installUrl, scopes });
   await insertManifest(tx, shopId, {
     appId: clientId,
     address,
@@ -68,6 +75,7 @@ export async function takeOver(
   shopId: string,
   appId: string,
   { manifest, icon }: ReadManifest,
+  deps: InstallDeps,
 ): Promise<boolean> {
   const row = await lockManifest(tx, shopId, appId);
   if (!row) return false;
@@ -75,42 +83,33 @@ export async function takeOver(
     await updateManifest(tx, shopId, { ...row, offered: manifest, icon: row.agreed ? row.icon : icon });
     return true;
   }
-  await putIntoForce(tx, shopId, appId, { manifest, icon });
+  await agree(tx, shopId, appId, { manifest, icon }, deps);
   return false;
 }
 
-/** The merchant has agreed to what waits. */
+/** What the merchant has agreed to is in force: the app has its name and scopes, and its webhooks exist. */
 export async function agree(
   tx: Transaction,
   shopId: string,
   appId: string,
-  read: ReadManifest,
-  deps: { policy: ReceiverPolicy; key: Buffer },
-): Promise<void> {
-  await putIntoForce(tx, shopId, appId, read);
-  await syncWebhooks(tx, shopId, appId, read.manifest, deps);
-}
-
-async function putIntoForce(
-  tx: Transaction,
-  shopId: string,
-  appId: string,
   { manifest, icon }: ReadManifest,
+  deps: InstallDeps,
 ): Promise<void> {
   checkName(manifest.name);
   // Every page of the admin shows the entries of the menu, and caches them by this version.
   await moveSettingsVersion(tx, shopId);
   await updateManifest(tx, shopId, { appId, agreed: manifest, offered: null, icon });
   await explained(shopId, manifest.name, () => updateApp(tx, shopId, appId, manifest));
+  await syncWebhooks(tx, shopId, appId, manifest, deps);
 }
 
 /** Creates the webhooks that the manifest names, and deletes those that an earlier one has named. */
-export async function syncWebhooks(
+async function syncWebhooks(
   tx: Transaction,
   shopId: string,
   appId: string,
   { webhooks }: Manifest,
-  { policy, key }: { policy: ReceiverPolicy; key: Buffer },
+  { policy, key }: InstallDeps,
 ): Promise<void> {
   const keyOf = (eventType: string, url: string) => `${eventType} ${url}`;
   const wanted = new Map(webhooks.map((webhook) => [keyOf(webhook.eventType, webhook.url), webhook]));
@@ -147,7 +146,7 @@ export async function register(
   shopId: string,
   appId: string,
   { registerUrl }: Manifest,
-  { policy, key, origin }: { policy: ReceiverPolicy; key: Buffer; origin: string },
+  { policy, key, origin }: InstallDeps & { origin: string },
 ): Promise<void> {
   const { secretSealed } = await requireInstallable(db, shopId, appId);
   const token = signToken(await currentSigningKey(db, key), {

@@ -23,7 +23,7 @@ interface CachedApps {
   apps: readonly InstalledApp[];
 }
 
-const cache: CacheKind<CachedApps> = { name: 'pages of apps', limit: { megabytes: 4 } };
+const cache: CacheKind<CachedApps> = { name: 'pages of apps', limit: { entries: 2_000 } };
 
 /** Without a statement as long as the settings have this version, which moves when an app is installed or changed. */
 export async function installedApps(
@@ -37,6 +37,6 @@ export async function installedApps(
     const { origin, host } = new URL(installUrl);
     return { appId, name, origin, host, scopes, pages, blocks, actions };
   });
-  db.caches.of(cache).set(shopId, { version, apps }, JSON.stringify(apps).length);
+  db.caches.of(cache).set(shopId, { version, apps });
   return apps;
 }

@@ -311,9 +311,9 @@ test('an app that hangs, fails or leads elsewhere is refused', async () => {
   };
   try {
     expect(await problemWith(redirectTo(`${other.origin}/.well-known/kontor-app.json`))).toContain(
-      `leads to another host. Please enter the address that it leads to. (${other.host})`,
+      `redirects to another host. Please enter the address of that host. (${other.host})`,
     );
-    expect(await problemWith(redirectTo('file:///etc/passwd'))).toContain('leads to another host');
+    expect(await problemWith(redirectTo('file:///etc/passwd'))).toContain('redirects to another host');
     expect(await problemWith(redirectTo('/again'))).toContain('(too many redirects)');
     expect(other.asked).toEqual([]);
     expect(
@@ -431,6 +431,20 @@ test('a host stands for the usual place of its manifest', () => {
 test('the schema of manifests is the one in the repository', async () => {
   const text = await readFile(new URL('../../../schema/app-manifest.schema.json', import.meta.url), 'utf8');
   expect(text, 'schema/app-manifest.schema.json is stale: run npm run generate').toBe(manifestSchemaText());
+});
+
+test('the manifest of the guide is valid', async () => {
+  const guide = await readFile(new URL('../../../docs/apps.md', import.meta.url), 'utf8');
+  const [, text] = /```json\n(\{\s+"manifest"[^]*?)```/.exec(guide)!;
+  const manifest = parseManifest(text!, new URL('https://labels.example/.well-known/kontor-app.json'));
+  expect(manifest.actions).toEqual([
+    {
+      name: 'create',
+      title: { en: 'Create label' },
+      url: 'https://labels.example/kontor/create',
+      maxOrders: 50,
+    },
+  ]);
 });
 
 test('keys of later versions are ignored, and not stored', () => {

@@ -61,7 +61,7 @@ const getAppSettings = operation({
   description:
     'What the merchant has entered into the fields that the manifest of the calling app declares, secret ones too. ' +
     'Fields without a value are left out; an app without a manifest has none.',
-  tag: 'token',
+  tag: 'app-settings',
   labels: [],
   access: 'any token',
   answer: Type.Object(

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Database } from '../../db/database.ts';
 import { AppProblem } from '../apps.ts';
 import { fetchManifest, type FetchDeps } from './fetch-manifest.ts';
-import { nextReading, syncWebhooks, takeOver } from './install.ts';
+import { nextReading, takeOver } from './install.ts';
 import { ManifestProblem } from './manifest.ts';
 import { findDueManifests, takeDueManifest, updateProblem } from './queries.ts';
 
@@ -52,11 +52,7 @@ export async function readAgain(
   try {
     const read = await fetchManifest(deps, new URL(address));
     const key = await loadKey();
-    return await db.transaction(async (tx) => {
-      const waits = await takeOver(tx, shopId, appId, read);
-      if (!waits) await syncWebhooks(tx, shopId, appId, read.manifest, { policy: deps.policy, key });
-      return waits;
-    });
+    return await db.transaction((tx) => takeOver(tx, shopId, appId, read, { policy: deps.policy, key }));
   } catch (error) {
     const isOfApp = error instanceof ManifestProblem || error instanceof AppProblem;
     if (isOfApp) await updateProblem(db, shopId, appId, error.message.slice(0, 500));
