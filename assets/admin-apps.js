@@ -71,8 +71,7 @@ function openFrame(holder) {
     navigate({ path }) {
       const address = adminAddress(path, base);
       if (!address) throw new Error('wrong');
-      // An app leads people on when they click, and not by itself.
-      if (navigator.userActivation && !navigator.userActivation.isActive) throw new Error('noClick');
+      requireClick();
       unsaved.delete(frame);
       location.assign(address);
     },
@@ -88,7 +87,10 @@ function openFrame(holder) {
       if (isUnsaved === true) unsaved.add(frame);
       else unsaved.delete(frame);
     },
-    pick: ({ of, several }) => pick(holder.dataset, of, several === true),
+    pick({ of, several }) {
+      requireClick();
+      return pick(holder.dataset, of, several === true);
+    },
   };
 
   let second = 0;
@@ -118,6 +120,11 @@ function openFrame(holder) {
     }
   });
   holder.append(frame);
+}
+
+/** An app leads people on, or asks them, when they click, and not by itself. */
+function requireClick() {
+  if (navigator.userActivation && !navigator.userActivation.isActive) throw new Error('noClick');
 }
 
 /** The address of a page of this shop's admin; undefined: the path leads anywhere else. */

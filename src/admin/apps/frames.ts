@@ -46,7 +46,7 @@ export function blocksOf(visit: ShopVisit, place: Place, ids: readonly string[] 
 }
 
 /** What apps do with orders: the page of each, which gets the ids of the orders. */
-export function appActions(visit: ShopVisit): { text: string; path: string; maxOrders: number }[] {
+export function orderActionsOfApps(visit: ShopVisit): { text: string; path: string; maxOrders: number }[] {
   return visit.apps.flatMap((app) =>
     app.actions.map(({ name, title, maxOrders }) => ({
       text: `${inLanguage(title, visit.language)} (${app.host})`,

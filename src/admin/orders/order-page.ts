@@ -9,7 +9,7 @@ import { requireUnchanged, versionField } from '../components/version.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { appActions, blocksOf } from '../apps/frames.ts';
+import { orderActionsOfApps, blocksOf } from '../apps/frames.ts';
 import type { ActionName, OrderAction } from './action.ts';
 import { buyer } from './business.ts';
 import { chipsView } from './chips-view.ts';
@@ -175,7 +175,7 @@ function actionButtons(view: OrderView): Markup {
       <div class="popover">
         ${isEditable && html`<a href="${adminPath(visit, `/orders/${order.orderId}/edit`)}">${messages.edit.title}</a>`}
         ${shown(MORE).map((action) => link(action, action.kind ?? ''))}
-        ${appActions(visit).map(
+        ${orderActionsOfApps(visit).map(
           ({ text, path }) => html`<a href="${adminPath(visit, path, { id: order.orderId })}">${text}</a>`,
         )}
         <a href="${adminPath(visit, '/orders/packing-slips', { id: order.orderId })}"
