@@ -95,29 +95,34 @@ function openFrame(holder) {
 
   let second = 0;
   let messages = 0;
-  addEventListener('message', async ({ data, source, origin: from }) => {
+  const answer = async (type, id, data) => {
+    try {
+      send({ type: 'answer', id, value: await requests[type](data) });
+    } catch (error) {
+      send({ type: 'answer', id, error: String(error.message).slice(0, 50) });
+    }
+  };
+  const welcome = async () => {
+    clearTimeout(slow);
+    slow = 0;
+    status.textContent = '';
+    try {
+      const context = { kind, name, ids: ids === '' ? [] : ids.split(' '), language };
+      send({ type: 'welcome', token: await token(), context });
+    } catch {
+      // Signing out is told already; else the service could not be reached.
+      if (status.textContent === '') becomeSlow();
+    }
+  };
+  addEventListener('message', ({ data, source, origin: from }) => {
     if (source !== frame.contentWindow || from !== origin || data?.kontor !== VERSION) return;
     const now = Math.floor(Date.now() / 1_000);
     messages = now === second ? messages + 1 : 1;
     second = now;
     if (messages > MAX_MESSAGES) return;
     const { type, id } = data;
-    if (type === 'ready') {
-      clearTimeout(slow);
-      slow = 0;
-      status.textContent = '';
-      try {
-        const context = { kind, name, ids: ids === '' ? [] : ids.split(' '), language };
-        send({ type: 'welcome', token: await token(), context });
-      } catch {}
-      return;
-    }
-    if (!Object.hasOwn(requests, type) || !Number.isSafeInteger(id)) return;
-    try {
-      send({ type: 'answer', id, value: await requests[type](data) });
-    } catch (error) {
-      send({ type: 'answer', id, error: String(error.message).slice(0, 50) });
-    }
+    if (type === 'ready') void welcome();
+    else if (Object.hasOwn(requests, type) && Number.isSafeInteger(id)) void answer(type, id, data);
   });
   holder.append(frame);
 }

@@ -361,7 +361,7 @@ test('an app that does not accept the registration is not installed', async () =
 
 test('an address of the network of the service is refused where others can call', async () => {
   const closed = { isOpen: () => false };
-  const policy = receiverPolicy(service.config, closed as never);
+  const policy = receiverPolicy(service.config, closed);
   for (const address of ['http://127.0.0.1:3000', 'https://10.0.0.1', 'https://localhost', 'https://[::1]']) {
     const reading = (async () =>
       fetchManifest({ policy, isOwnOrigin: () => false }, manifestAddress(address)))();

@@ -23,7 +23,8 @@ export async function readDueManifests(
   log: FastifyBaseLogger,
   signal?: AbortSignal,
 ): Promise<void> {
-  for (let found = AT_ONCE; found === AT_ONCE && signal?.aborted !== true;) {
+  const mayGoOn = () => signal?.aborted !== true;
+  for (let found = AT_ONCE; found === AT_ONCE && mayGoOn();) {
     const due = await findDueManifests(deps.db, AT_ONCE);
     await Promise.all(
       due.map(async (one) => {
