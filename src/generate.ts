@@ -3,6 +3,7 @@ import pino from 'pino';
 import { buildApp } from './composition/app.ts';
 import { readConfig } from './config.ts';
 import { openDatabase } from './db/database.ts';
+import { manifestSchemaText } from './apps/manifest/schema.ts';
 import { openapiText, operationsText } from './openapi/document.ts';
 import { settingsFormat } from './composition/settings-format.ts';
 import { errorGuide } from './site/docs/error-guide.ts';
@@ -19,6 +20,7 @@ async function generate(): Promise<void> {
   await mkdir(new URL('schema/', root), { recursive: true });
   await writeFile(new URL('schema/operations.json', root), await operationsText(app));
   await writeFile(new URL('schema/shop-settings.schema.json', root), settingsSchemaText(settingsFormat));
+  await writeFile(new URL('schema/app-manifest.schema.json', root), manifestSchemaText());
   await writeFile(new URL('docs/errors.md', root), errorGuide());
   await app.close();
   await db.close();

@@ -3070,6 +3070,8 @@ export const OPERATIONS: readonly Operation[] = [
     ),
   }),
 
+  operation('GET /manage/app/settings', 'any token', { labels: [], answer: shape('settings: object') }),
+
   operation('GET /webhooks', 'any token', {
     labels: [],
     query: ['page', 'size'],

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { Config } from '../config.ts';
+import { installedApps } from '../apps/manifest/installed.ts';
+import { isLoopback, type Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { forbidden, notFound } from '../http/errors.ts';
 import type { ObservedDemoAccess } from '../http/demo-access.ts';
@@ -156,6 +157,7 @@ export async function openShopVisit(
     return { role: membership.role, settings };
   });
   const permissions = support ? supportPermissionsOf(role) : permissionsOf(role);
+  const installed = await installedApps(deps.db, settings);
   const app = callerOf(user, permissions);
   const callIn = (joined: JoinedTransaction | undefined) =>
     deps.callAs({ shopId, app, origin: visit.origin, request, joined });
@@ -173,6 +175,10 @@ export async function openShopVisit(
     domainPolicy: domainPolicy(deps.config, deps.demoAccess, request.host),
     vatRegister: deps.vatRegister,
     hostMessages: await findHostMessages(deps.db, deps.hostNews, { shopId, userId: user.userId }),
+    apps: installed.filter(
+      ({ scopes, origin }) =>
+        !isOfService(origin, visit.origin) && scopes.every((scope) => permissions.has(scope)),
+    ),
     call: callIn(undefined),
     inTransaction: (work) =>
       joinCalls(deps.db.ofShop(shopId), { appId: user.userId, log: request.log }, (joined) =>
@@ -188,6 +194,15 @@ export async function openShopVisit(
     );
   }
   return shopVisit;
+}
+
+/**
+ * Whether a page of an app would be one of ours: its frame could reach out of itself, and its host would get our cookies,
+ * which know no ports. On one's own machine apps are other ports of it.
+ */
+function isOfService(origin: string, service: string): boolean {
+  const { hostname } = new URL(service);
+  return origin === service || (!isLoopback(hostname) && new URL(origin).hostname === hostname);
 }
 
 /** The operations treat a user like an app. */

@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 import type { Markup } from '../http/html.ts';
 import type { Asset } from './layout/assets.ts';
-import type { MenuEntry } from './layout/menu.ts';
+import type { AppMenuEntry, MenuEntry } from './layout/menu.ts';
 
 /** A page as its handler returns it. The layout is rendered around it. */
 export interface AdminPage {
   title: string;
   /** The marked entry of the menu. */
-  menu?: MenuEntry;
+  menu?: MenuEntry | AppMenuEntry;
   /** The pages above this one, from the list to the page itself: `Orders › 1003`. */
   breadcrumbs?: readonly { href: string; text: string }[];
   /** Buttons beside the title. */

@@ -7,6 +7,7 @@ import { brandOf } from '../platform/brand.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { sendPage as sendStartPage } from '../site/start-page/page.ts';
 import { startingPage } from '../site/start-page/start-view.ts';
+import type { ReceiverPolicy } from '../apps/webhooks/receiver-address.ts';
 import { appPages } from './apps/apps.ts';
 import { categoryPages } from './categories/category-page.ts';
 import { categoryTreePages } from './categories/tree-page.ts';
@@ -83,7 +84,8 @@ declare module 'fastify' {
 /** Serves the pages of merchants below `/admin`, on the host of the service. */
 export async function adminRoutes(
   app: FastifyInstance,
-  deps: AdminDeps & SettingsDeps & { isMigrated: () => boolean; creation: CreationDeps },
+  deps: AdminDeps &
+    SettingsDeps & { isMigrated: () => boolean; creation: CreationDeps; policy: ReceiverPolicy },
 ): Promise<void> {
   const key = await installationKey(deps.config);
   const adminPages: AdminRoute[] = [];
@@ -148,7 +150,10 @@ export async function adminRoutes(
     contentPages(shopPages);
     pageEditor(shopPages);
     customerPages(shopPages);
-    appPages(shopPages);
+    appPages(shopPages, {
+      policy: deps.policy,
+      isOwnOrigin: (origin) => isOwnOrigin(deps, origin),
+    });
     marketing(shopPages);
     reportPages(shopPages);
     taxReportPages(shopPages);
@@ -177,4 +182,14 @@ export async function adminRoutes(
       throw notFound();
     });
   });
+}
+
+/**
+ * Of the service or of a shop. Cookies do not know ports, so an app on another port of the service's host would be sent
+ * those of the admin; in a private installation, all of them are the same person's.
+ */
+function isOwnOrigin({ config, hosts }: Pick<AdminDeps, 'config' | 'hosts'>, origin: string): boolean {
+  const { hostname } = new URL(origin);
+  if (config.PUBLIC_URL !== undefined && new URL(config.PUBLIC_URL).hostname === hostname) return true;
+  return hosts.isKnownOrigin(origin) || hosts.shopOf(hostname) !== undefined;
 }

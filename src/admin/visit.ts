@@ -1,3 +1,4 @@
+import type { InstalledApp } from '../apps/manifest/installed.ts';
 import { isDemo, type Config } from '../config.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import type { HostMessage } from '../host/message-queries.ts';
@@ -66,6 +67,8 @@ export interface ShopVisit extends AnyVisit {
   vatRegister: VatRegister;
   /** What the host says to the people of the shop now. */
   hostMessages: readonly HostMessage[];
+  /** The installed apps whose pages this user may open. */
+  apps: readonly InstalledApp[];
   /**
    * Calls an operation of the API as the user: `call(createShipment, { params: { orderId }, body })`. Refusals are
    * thrown. Reads in another shape than the API's are queries of the modules.

@@ -309,7 +309,7 @@ async function findApp(db: Queries, shopId: string, nameOrClientId: string) {
   return byId ?? findAppByName(db, shopId, nameOrClientId);
 }
 
-function checkName(name: string): void {
+export function checkName(name: string): void {
   if (!APP_NAME.test(name)) {
     throw new AppProblem(`The name of an app is 1 to 100 characters, not ${JSON.stringify(name)}.`, 'name');
   }
@@ -328,7 +328,8 @@ function checkCallback(callbackUrl: string): void {
   }
 }
 
-async function explained<Result>(
+/** A name that is taken is a problem of the form. */
+export async function explained<Result>(
   shopId: string,
   name: string,
   insert: () => Promise<Result>,

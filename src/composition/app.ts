@@ -122,6 +122,8 @@ import { redirects } from '../catalogue/redirects/routes.ts';
 import { productTypeOperations } from '../catalogue/producttypes/routes.ts';
 import { sales } from '../orders/sales/routes.ts';
 import { settingsFormat } from './settings-format.ts';
+import { appSettings } from '../apps/manifest/settings.ts';
+import { publicKeys } from '../apps/manifest/signing-keys.ts';
 import { scriptTagOperations } from '../apps/script-tags/routes.ts';
 import { searchOperations } from '../catalogue/search/routes.ts';
 import { shippingMethods } from '../shops/shipping-methods/routes.ts';
@@ -414,6 +416,7 @@ export async function buildApp({
   audit(api);
   events(api, eventWaiting);
   appOperations(api);
+  appSettings(api, { loadKey });
   const webhookDeps = { policy, loadKey };
   webhookOperations(api, webhookDeps);
   managedWebhooks(api, webhookDeps);
@@ -441,6 +444,7 @@ export async function buildApp({
   mediaRoutes(app, { media });
   securityContact(app, { db, config });
   statusPage(app, { db, config, messages: hostNews, isMigrated });
+  publicKeys(app, { db });
   startPageRoutes(app, { db, config, hosts, demoAccess, isMigrated });
   await paymentWebhooks(app, { payments, config, limiter, isMigrated });
   await storefrontRoutes(app, {
@@ -472,6 +476,7 @@ export async function buildApp({
     creation,
     service,
     hostNews,
+    policy,
   });
 
   // Waiting readers would keep the service from ending.

@@ -23,6 +23,7 @@ import { createEInvoiceBe } from '../orders/transport/e-invoice-be.ts';
 import { startTransportWorker } from '../orders/transport/worker.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { receiverPolicy, type Resolve } from '../apps/webhooks/receiver-address.ts';
+import { readDueManifests } from '../apps/manifest/worker.ts';
 import { startWebhookWorker } from '../apps/webhooks/worker.ts';
 import { createServiceAddresses } from '../shops/domains/service-addresses.ts';
 import { startDkimChecks } from '../shops/email/dkim.ts';
@@ -49,6 +50,7 @@ export function startBackground(
   const steps = cleanupSteps(config, log);
   const media = openMediaStorage(config);
   const policy = receiverPolicy(config, demoAccess);
+  const ownHost = config.PUBLIC_URL === undefined ? undefined : new URL(config.PUBLIC_URL).hostname;
   let key: Promise<Buffer> | undefined;
   const loadKey = () => (key ??= installationKey(config));
   const store = openBackupStore(config);
@@ -67,6 +69,13 @@ export function startBackground(
     repeat('the bulk edits of products', CHECK_IMPORTS, log, (signal) => runDueEdits({ db, log }, signal)),
     repeat('the messages of the host', CHECK_MESSAGES, log, (signal) =>
       emailDueMessages(db, staffOf(config), signal),
+    ),
+    repeat('the manifests of apps', CHECK_CLEANUP, log, (signal) =>
+      readDueManifests(
+        { db, policy, loadKey, isOwnOrigin: (origin) => new URL(origin).hostname === ownHost },
+        log,
+        signal,
+      ),
     ),
     repeat('the mailings', CHECK_MAILINGS, log, (signal) => runDueMailings({ db, config, log }, signal)),
     repeat('the clean-up', CHECK_CLEANUP, log, (signal) => runCleanup(db, steps, { log, signal })),

@@ -381,6 +381,7 @@ const TAGS: Readonly<Record<string, string>> = {
   events: 'The event log of the shop, in order, readable from any position.',
   webhooks: 'Addresses of an app that are called when something happens in the shop.',
   token: 'The access token of an app that a merchant installs.',
+  'app-settings': 'What the merchant has entered into the fields that the manifest of an app declares.',
   host: 'For who runs the installation: its shops, their owners and domains. Below /host, with tokens of its own: `npx kontor host token create --scopes all`.',
 };
 
@@ -398,6 +399,7 @@ const TITLES: Readonly<Record<string, string>> = {
   sandbox: 'Sandboxes',
   audit: 'Audit log',
   token: 'Installing an app',
+  'app-settings': 'Settings of an app',
   host: 'Shops of the installation',
 };
 

@@ -2984,6 +2984,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/app/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get settings of the app
+         * @description What the merchant has entered into the fields that the manifest of the calling app declares, secret ones too. Fields without a value are left out; an app without a manifest has none.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getAppSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rs/shops/{shopId}/webhooks": {
         parameters: {
             query?: never;
@@ -11327,6 +11349,20 @@ export interface components {
              */
             access_token: string;
         };
+        /** AppSettings */
+        AppSettings: {
+            /**
+             * @description The values by the names of the fields: texts, and booleans of ticks.
+             * @example {
+             *       "apiKey": "sk-4711",
+             *       "format": "a6",
+             *       "isTest": true
+             *     }
+             */
+            settings: {
+                [key: string]: unknown;
+            };
+        };
         /** WebhookSummary */
         WebhookSummary: {
             /**
@@ -12885,6 +12921,7 @@ export type ShopEvent = components['schemas']['ShopEvent'];
 export type EventList = components['schemas']['EventList'];
 export type AccessTokenRequest = components['schemas']['AccessTokenRequest'];
 export type AccessToken = components['schemas']['AccessToken'];
+export type AppSettings = components['schemas']['AppSettings'];
 export type WebhookSummary = components['schemas']['WebhookSummary'];
 export type PagePosition = components['schemas']['PagePosition'];
 export type WebhookList = components['schemas']['WebhookList'];
@@ -35567,6 +35604,82 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/token",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getAppSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppSettings"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/app/settings",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/app/settings",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/app/settings",
                      *       "status": "Too Many Requests"
                      *     }
                      */

@@ -7,12 +7,18 @@ import { deleteToken } from '../../apps/queries.ts';
 import { findEntries } from '../../apps/audit-log/queries.ts';
 import { barChart } from '../components/bars.ts';
 import { buttonForm } from '../components/form.ts';
-import { chip, dayText, plainDay, shortDay } from '../components/format.ts';
+import { chip, dayText, momentText, plainDay, shortDay } from '../components/format.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
+import type { FetchDeps } from '../../apps/manifest/fetch-manifest.ts';
+import { findManifest, type ManifestRow } from '../../apps/manifest/queries.ts';
+import { appSettingsPages } from './app-settings.ts';
+import { addingApps } from './add-app.ts';
 import { auditLog, entryTable } from './audit.ts';
+import { framePages } from './frame-pages.ts';
 import { installing } from './install.ts';
+import { appHead } from './manifest-view.ts';
 import { newApps } from './new-app.ts';
 import { appsStep, appTabs, scopeLists } from './parts.ts';
 import {
@@ -30,9 +36,12 @@ import { Redirect } from '../../http/page-kit.ts';
 const SHOWN_ENTRIES = 5;
 const SHOWN_DAYS = 30;
 
-export function appPages(pages: ShopPages): void {
+export function appPages(pages: ShopPages, deps: FetchDeps): void {
   newApps(pages);
-  installing(pages);
+  addingApps(pages, deps);
+  installing(pages, deps);
+  framePages(pages);
+  appSettingsPages(pages);
   webhookPages(pages);
   scripts(pages);
   auditLog(pages);
@@ -45,7 +54,8 @@ export function appPages(pages: ShopPages): void {
       menu: 'apps',
       actions: visit.may('apps_write')
         ? html`<a class="button" href="${adminPath(visit, '/apps/register')}">${messages.register}</a>
-            <a class="button main" href="${adminPath(visit, '/apps/new')}">${messages.newPrivate}</a>`
+            <a class="button" href="${adminPath(visit, '/apps/new')}">${messages.newPrivate}</a>
+            <a class="button main" href="${adminPath(visit, '/apps/add')}">${messages.add}</a>`
         : undefined,
       main: html`${appTabs(visit, 'installed')}
       ${rows.length === 0 ? html`<p class="list empty">${messages.empty}</p>` : appTable(visit, rows)}`,
@@ -56,10 +66,11 @@ export function appPages(pages: ShopPages): void {
     const { db, shopId } = visit;
     const messages = visit.messages.apps;
     const app = await requireApp(visit, request);
-    const [use, tokens, hooks, entries] = await Promise.all([
+    const [use, tokens, hooks, manifest, entries] = await Promise.all([
       findUse(db, shopId, app.appId, SHOWN_DAYS),
       findTokensOf(db, shopId, app.appId),
       findListedWebhooks(db, shopId, app.appId),
+      findManifest(db, shopId, app.appId),
       findEntries(
         db,
         shopId,
@@ -97,6 +108,7 @@ export function appPages(pages: ShopPages): void {
           }
         </div>
         <div class="stack">
+          ${manifest && manifestCard(visit, path, manifest)}
           <section class="card">
             <h2>${messages.whatItMay}</h2>
             ${scopeLists(visit, app.scopes)}
@@ -225,6 +237,37 @@ function appActions(visit: ShopVisit, { appId, name, callbackUrl, tokens }: List
     kind: 'danger',
     confirm: messages.uninstallSure({ name }),
   })}`;
+}
+
+/** Where the app comes from, and whether it has changed. */
+function manifestCard(visit: ShopVisit, path: string, manifest: ManifestRow): Markup | false {
+  const messages = visit.messages.apps;
+  const { agreed, offered, readAt, problem } = manifest;
+  const shown = agreed ?? offered;
+  if (!shown) return false;
+  const mayWrite = visit.may('apps_write');
+  return html`<section class="card">
+    <h2>${messages.provider}</h2>
+    ${appHead(visit, manifest, shown)}
+    ${
+      agreed &&
+      offered &&
+      html`<p>${chip(messages.updateChip, 'warning')} ${messages.updateWaits}</p>
+        ${
+          mayWrite &&
+          html`<a class="button main" href="${adminPath(visit, `${path}/update`)}">${messages.seeUpdate}</a>`
+        }`
+    }
+    ${problem !== null && html`<p class="field-problem">${messages.notRead} <span lang="en">${problem}</span></p>`}
+    <p class="hint">${messages.readOn({ moment: momentText(readAt, visit.language) })}</p>
+    ${
+      agreed &&
+      agreed.settings.length > 0 &&
+      mayWrite &&
+      html`<a class="button" href="${adminPath(visit, `${path}/settings`)}">${messages.settings}</a>`
+    }
+    ${agreed && mayWrite && buttonForm({ action: adminPath(visit, `${path}/read`), text: messages.checkUpdate })}
+  </section>`;
 }
 
 function figures(visit: ShopVisit, app: ListedApp, use: readonly DayOfUse[]): Markup {

@@ -1,6 +1,7 @@
 import { html, type Markup } from '../../http/html.ts';
 import { SCOPES, type Scope } from '../../http/scopes.ts';
 import { AppProblem, type AppReason } from '../../apps/apps.ts';
+import { ManifestProblem } from '../../apps/manifest/manifest.ts';
 import { badRequest } from '../../http/errors.ts';
 import { refuseField } from '../components/validation.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -71,6 +72,10 @@ export async function onForm<Result>({ messages }: ShopVisit, work: () => Promis
   try {
     return await work();
   } catch (error) {
+    if (error instanceof ManifestProblem) {
+      const text = messages.apps.manifestProblems[error.reason];
+      throw refuseField('address', error.detail === '' ? text : `${text} (${error.detail})`);
+    }
     if (!(error instanceof AppProblem)) throw error;
     const { reason, message } = error;
     if (reason === undefined) throw badRequest(message);

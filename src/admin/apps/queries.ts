@@ -141,3 +141,22 @@ export async function findPeople(db: Queries, shopId: string): Promise<StaffMemb
     select upper(user_id::text) as "userId", email from admin_user
     where user_id = any (${members.map(({ userId }) => userId)}::uuid[]) order by email`);
 }
+
+/** Those of the given ids that things of the shop have, in the order in which they were given. */
+export async function findThings(
+  db: Queries,
+  shopId: string,
+  kind: 'order' | 'product' | 'customer',
+  ids: readonly string[],
+): Promise<string[]> {
+  const list = sql`any (${ids}::uuid[])`;
+  const rows = await db.many<{ id: string }>(
+    kind === 'order'
+      ? sql`select upper(order_id::text) as id from customer_order where shop_id = ${shopId} and order_id = ${list}`
+      : kind === 'product'
+        ? sql`select upper(product_id::text) as id from product where shop_id = ${shopId} and product_id = ${list}`
+        : sql`select upper(customer_id::text) as id from customer where shop_id = ${shopId} and customer_id = ${list}`,
+  );
+  const found = new Set(rows.map(({ id }) => id));
+  return ids.filter((id) => found.has(id));
+}

@@ -11,6 +11,7 @@ import { requireUnchanged, versionField, versionOf } from '../components/version
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { emailProblemNotice } from '../components/email-problem.ts';
+import { blocksOf } from '../apps/frames.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { addressCard } from './address-card.ts';
 import { figures, monthChart, orderTable, SHOWN_ORDERS } from './customer-cards.ts';
@@ -215,6 +216,7 @@ async function customerPage(visit: ShopVisit, request: PageRequest, draft?: Draf
     businessEmailAddress,
     privateEmailAddress,
   ]);
+  const blocks = blocksOf(visit, 'customer', [customerId]);
   return {
     title: titleOf(customer),
     menu: 'customers',
@@ -250,9 +252,11 @@ async function customerPage(visit: ShopVisit, request: PageRequest, draft?: Draf
             }
           </section>
           ${detailsForm(visit, customer, summary, draft)} ${await noteCard(visit, customerId)}
-          ${privacyCard(visit, customerId, summary)}
+          ${privacyCard(visit, customerId, summary)} ${blocks.markup}
         </div>
       </div>`,
+    frames: blocks.frames,
+    scripts: blocks.scripts,
   };
 }
 

@@ -57,6 +57,9 @@ export const PAGES_SCRIPT = served(asset('admin-pages', 'js'));
 /** Pictures by drag and drop, and the grid of variations. */
 export const PRODUCTS_SCRIPT = served(asset('admin-products', 'js'));
 
+/** The frames of apps, and what they may ask of the page. */
+export const APPS_SCRIPT = served(asset('admin-apps', 'js'));
+
 /**
  * Scripts and styles are only files of this service, so that no user text can become one; this also forbids what htmx
  * could evaluate. Product pictures may be in a separate store.

@@ -1,5 +1,6 @@
 import { isDemo } from '../../config.ts';
 import { dateText } from '../../http/dates.ts';
+import { inLanguage } from '../../apps/manifest/schema.ts';
 import { minutesToReset } from '../../http/demo-mode.ts';
 import { encodeHtml, html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
@@ -10,7 +11,7 @@ import { momentText } from '../components/format.ts';
 import { hostMessageBanner } from './host-messages.ts';
 import { HTMX, SCRIPT, STYLESHEET } from './assets.ts';
 import { MENU_ICONS, OPEN_ICON, SEARCH_ICON, USER_ICON } from './icons.ts';
-import { MENU, type MenuEntry } from './menu.ts';
+import { appMenuEntry, MENU, type AppMenuEntry, type MenuEntry } from './menu.ts';
 import type { Notice } from '../../http/page-kit.ts';
 
 /** htmx must not add its own styles, and a refusal replaces the requested part like any other response. */
@@ -139,7 +140,7 @@ function brandHeader({ user, messages }: Visit<'anybody'> | ShopVisit, brand: Br
   </header>`;
 }
 
-function header(visit: ShopVisit, brand: Brand, current: MenuEntry | undefined): Markup {
+function header(visit: ShopVisit, brand: Brand, current: MenuEntry | AppMenuEntry | undefined): Markup {
   const messages = visit.messages.layout;
   const entries = MENU.filter(({ permission }) => permission === 'member' || visit.may(permission));
   return html`<header class="top">
@@ -182,6 +183,19 @@ function header(visit: ShopVisit, brand: Brand, current: MenuEntry | undefined):
                 >${MENU_ICONS[name]} <span>${messages.menuEntries[name]}</span></a
               >
             </li>`,
+        )}
+        ${visit.apps.map((app) =>
+          app.pages.map(
+            (entry) =>
+              html`<li class="of-app">
+                <a
+                  href="${adminPath(visit, `/apps/${app.appId}/pages/${entry.name}`)}"
+                  ${appMenuEntry(app, entry) === current && html`aria-current="page"`}
+                  >${MENU_ICONS.apps}
+                  <span>${inLanguage(entry.title, visit.language)} <small>${app.host}</small></span></a
+                >
+              </li>`,
+          ),
         )}
       </ul>
     </nav>`;

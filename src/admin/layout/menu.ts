@@ -15,3 +15,9 @@ export const MENU = [
 ] as const satisfies readonly { name: string; path: string; permission: Permission | 'member' }[];
 
 export type MenuEntry = (typeof MENU)[number]['name'];
+
+/** The entry of an app's page. */
+export type AppMenuEntry = `app ${string}`;
+
+export const appMenuEntry = ({ appId }: { appId: string }, { name }: { name: string }): AppMenuEntry =>
+  `app ${appId} ${name}`;

@@ -9,6 +9,7 @@ import { requireUnchanged, versionField } from '../components/version.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
+import { orderActionsOfApps, blocksOf } from '../apps/frames.ts';
 import type { ActionName, OrderAction } from './action.ts';
 import { buyer } from './business.ts';
 import { chipsView } from './chips-view.ts';
@@ -111,6 +112,7 @@ function orderPage(
 ): AdminPage {
   const { visit, order } = view;
   const { messages, language } = visit;
+  const blocks = blocksOf(visit, 'order', [order.orderId]);
   return {
     title: messages.orders.title({ number: order.orderNumber }),
     menu: 'orders',
@@ -126,8 +128,10 @@ function orderPage(
           ${panelView(view, panel, draft)} ${linesCard(view)} ${dealingsCards(view)}
           ${view.documents.length > 0 && documentsCard(view, request.query('document'))} ${historyCard(view)}
         </div>
-        <div class="stack">${sideCards(view)}</div>
+        <div class="stack">${sideCards(view)} ${blocks.markup}</div>
       </div>`,
+    frames: blocks.frames,
+    scripts: blocks.scripts,
   };
 }
 
@@ -171,6 +175,9 @@ function actionButtons(view: OrderView): Markup {
       <div class="popover">
         ${isEditable && html`<a href="${adminPath(visit, `/orders/${order.orderId}/edit`)}">${messages.edit.title}</a>`}
         ${shown(MORE).map((action) => link(action, action.kind ?? ''))}
+        ${orderActionsOfApps(visit).map(
+          ({ text, path }) => html`<a href="${adminPath(visit, path, { id: order.orderId })}">${text}</a>`,
+        )}
         <a href="${adminPath(visit, '/orders/packing-slips', { id: order.orderId })}"
           >${messages.bulk.packingSlip}</a
         >

@@ -4,6 +4,7 @@ import { addresseeName } from '../../orders/documents/address-lines.ts';
 import { findManagedOrders, type ListedManagedOrder } from '../../orders/list.ts';
 import { orderState } from '../../orders/order-state.ts';
 import { dayText } from '../components/format.ts';
+import { orderActionsOfApps } from '../apps/frames.ts';
 import { listView } from '../components/list.ts';
 import { listState, type Column, type ListState } from '../components/list-state.ts';
 import type { ShopPages } from '../pages.ts';
@@ -77,6 +78,9 @@ export function orderListPages(pages: ShopPages): void {
           { action: '/orders/packing-slips', text: messages.bulk.packingSlips, method: 'get' as const },
           { action: '/orders/pick-list', text: messages.bulk.pickList, method: 'get' as const },
           ...(mayWrite ? [{ action: '/orders/ship', text: messages.bulk.ship, method: 'get' as const }] : []),
+          ...orderActionsOfApps(visit)
+            .filter(({ maxOrders }) => maxOrders > 1)
+            .map(({ text, path }) => ({ action: path, text, method: 'get' as const })),
         ],
         exportPath: '/orders/files/orders.csv',
         empty: part === 'todo' ? messages.nothingToDo : messages.empty,

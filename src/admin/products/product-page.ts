@@ -28,7 +28,7 @@ export function productPage(
   visit: ShopVisit,
   row: ProductRow,
   current: ProductTab,
-  page: Pick<AdminPage, 'main' | 'scripts'>,
+  page: Pick<AdminPage, 'main' | 'scripts' | 'frames'>,
 ): AdminPage {
   const { settings, locale } = visit;
   const messages = visit.messages.products;

@@ -11,6 +11,7 @@ import { RICH_TEXT_SCRIPTS } from '../components/rich-text.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
 import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
 import type { Draft, ShopPages } from '../pages.ts';
+import { blocksOf } from '../apps/frames.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { categoryTree } from './category-tree.ts';
 import { picturesCard } from './pictures.ts';
@@ -58,8 +59,10 @@ export function productEditorPages(pages: ShopPages): void {
           mayWrite,
           visit,
         });
+        const blocks = blocksOf(visit, 'product', [row.productId]);
         return productPage(visit, row, 'product', {
-          scripts: [PRODUCTS_SCRIPT, ...RICH_TEXT_SCRIPTS],
+          scripts: [PRODUCTS_SCRIPT, ...RICH_TEXT_SCRIPTS, ...blocks.scripts],
+          frames: blocks.frames,
           main: html`${await picturesCard(visit, row)}
             <form method="post" class="product-form">
               ${problemOf(draft)} ${versionField(versionedValues(values))}
@@ -82,7 +85,8 @@ export function productEditorPages(pages: ShopPages): void {
                   <span class="quiet">${visit.messages.products.saveHint}</span>
                 </div>`
               }
-            </form>`,
+            </form>
+            ${blocks.markup}`,
         });
       },
       save: async (visit, form) => {

@@ -1,4 +1,5 @@
 import { html, type Markup } from '../../http/html.ts';
+import { blocksOf } from '../apps/frames.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { findSettings } from './find-settings.ts';
@@ -23,6 +24,7 @@ export function overview(pages: ShopPages): void {
   pages.get('/settings', 'settings_read', async (visit, request) => {
     const messages = visit.messages.settings;
     const text = (request.query('q') ?? '').trim().slice(0, MAX_TEXT_LENGTH);
+    const blocks = blocksOf(visit, 'settings');
     return {
       title: visit.messages.layout.menuEntries.settings,
       menu: 'settings',
@@ -34,7 +36,10 @@ export function overview(pages: ShopPages): void {
           html`<h2 class="group">${messages.groups[name]}</h2>
             <div class="cards settings-cards">${shown.map((page) => pageCard(visit, page))}</div>`
         );
-      })}`,
+      })}
+      ${blocks.markup}`,
+      frames: blocks.frames,
+      scripts: blocks.scripts,
     };
   });
 }

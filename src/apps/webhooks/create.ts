@@ -11,7 +11,7 @@ import type { NewWebhook } from './schema.ts';
 import { newWebhookSecret } from './signature.ts';
 import { WEBHOOKS_CHANGED } from './worker.ts';
 
-const MAX_WEBHOOKS = 10_000;
+export const MAX_WEBHOOKS = 10_000;
 
 /** Creates a webhook of the calling app. It requires the scope for reading the same things by the API. */
 export async function registerWebhook(

@@ -8,6 +8,7 @@ import { readDemoAccess } from '../../http/demo-access.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { isMediaName, type MediaStorage } from '../../platform/media/storage.ts';
 import { resealAccounts } from '../../orders/payments/accounts.ts';
+import { restoreManifests } from '../../apps/manifest/restore.ts';
 import { resealSecrets, resealWebhookSecrets, type SealingKeys } from '../../apps/apps.ts';
 import { findSimilarShop, updateDeletion } from '../../shops/shop/queries.ts';
 import { domainProblems } from '../../shops/settings/checks.ts';
@@ -77,11 +78,12 @@ export interface Restored {
 /**
  * Data that a copy under another id does not get: tokens, because access to one shop does not imply access to the
  * other, domains, because a host belongs to one shop, webhooks, because their receivers would take the events of the
- * copy for those of the shop, and the keys and payments at providers, because both shops would request, cancel and
- * refund the same money.
+ * copy for those of the shop, manifests of apps with what was typed into their fields, and the keys and payments at
+ * providers, because both shops would request, cancel and refund the same money.
  */
 const OF_ONE_SHOP_ONLY: readonly string[] = [
   'token',
+  'app_manifest',
   'shop_domain',
   'pending_domain',
   'webhook',
@@ -179,6 +181,7 @@ export async function insertShop(
     });
     const appsWithoutSecret = await resealSecrets(tx, shopId, keys);
     const webhooksWithoutSecret = await resealWebhookSecrets(tx, shopId, keys);
+    await restoreManifests(tx, shopId, keys);
     const paymentsWithoutKeys = await resealAccounts(tx, shopId, keys);
     // The plan to delete it was about the shop that the rows are of.
     await updateDeletion(tx, shopId, null);

@@ -1,0 +1,156 @@
+import { EVENT_TYPES } from '../../platform/events/types.ts';
+import { compileBody } from '../../http/validation.ts';
+import { ManifestFile, MAX_ACTION_ORDERS, type Localised, type Manifest } from './schema.ts';
+
+/** Why the manifest of an app can't be used. Pages say it in their reader's language, by its reason. */
+export class ManifestProblem extends Error {
+  override name = 'ManifestProblem';
+  readonly reason: ManifestReason;
+  /** The place in the manifest, or what was answered, for the developer of the app; '' where the reason says it all. */
+  readonly detail: string;
+
+  constructor(reason: ManifestReason, detail = '') {
+    super(detail === '' ? REASONS[reason] : `${REASONS[reason]}: ${detail}`.slice(0, 300));
+    this.reason = reason;
+    this.detail = detail.slice(0, 200);
+  }
+}
+
+const REASONS = {
+  address: 'This is not an address of an app',
+  forbidden: 'The address can not be called',
+  ownAddress: 'The address is one of this service',
+  unreachable: 'The app did not answer in time',
+  answer: 'The app has not answered with its manifest',
+  redirect: 'The address leads to another host',
+  tooLarge: 'The manifest is too large',
+  notJson: 'The manifest is not JSON',
+  invalid: 'The manifest is not valid',
+  otherOrigin: 'The manifest names an address of another host',
+  webhookScope: 'A webhook needs a scope that the manifest does not ask for',
+  icon: 'The icon is not a PNG or JPEG of at most 256 KB',
+  register: 'The app has not accepted the registration',
+} as const;
+
+export type ManifestReason = keyof typeof REASONS;
+
+export const WELL_KNOWN = '/.well-known/kontor-app.json';
+
+/** The address of the manifest: a host stands for the usual place on it. */
+export function manifestAddress(typed: string): URL {
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(typed.trim()) ? typed.trim() : `https://${typed.trim()}`;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:';
+  if (!url || !isWeb || url.username !== '' || url.password !== '' || url.hash !== '') {
+    throw new ManifestProblem('address');
+  }
+  return url.pathname === '/' && url.search === '' ? new URL(WELL_KNOWN, url) : url;
+}
+
+const DEFAULT_HEIGHT = 240;
+
+/** The manifest in a text that was read from this address. */
+export function parseManifest(text: string, from: URL): Manifest {
+  const file = checked(text);
+  const at = (place: string, address: string) => ownAddress(from, place, address);
+  const entries = <Item extends { url: string }>(place: string, items: readonly Item[] = []) =>
+    items.map((item, index) => ({ ...item, url: at(`${place}/${index}/url`, item.url) }));
+  const manifest: Manifest = {
+    name: file.name,
+    description: file.description ? texts(file.description) : null,
+    icon: file.icon === undefined ? null : at('/icon', file.icon),
+    registerUrl: at('/registerUrl', file.registerUrl),
+    installUrl: at('/installUrl', file.installUrl),
+    scopes: [...new Set(file.scopes)],
+    webhooks: entries('/webhooks', file.webhooks).map(({ eventType, url }) => ({ eventType, url })),
+    pages: entries('/pages', file.pages).map(({ name, title, url }) => ({ name, title: texts(title), url })),
+    blocks: entries('/blocks', file.blocks).map(({ name, title, url, place, height = DEFAULT_HEIGHT }) => ({
+      name,
+      title: texts(title),
+      url,
+      place,
+      height,
+    })),
+    actions: entries('/actions', file.actions).map(({ name, title, url, maxOrders = MAX_ACTION_ORDERS }) => ({
+      name,
+      title: texts(title),
+      url,
+      maxOrders,
+    })),
+    settings: (file.settings ?? []).map(({ name, kind, label, hint, choices = [] }) => ({
+      name,
+      kind,
+      label: texts(label),
+      hint: hint ? texts(hint) : null,
+      choices: choices.map((choice) => ({ value: choice.value, label: texts(choice.label) })),
+    })),
+  };
+  refuseDoubles('/pages', manifest.pages);
+  refuseDoubles('/blocks', manifest.blocks);
+  refuseDoubles('/actions', manifest.actions);
+  refuseDoubles('/settings', manifest.settings);
+  const withoutChoices = manifest.settings.find(
+    ({ kind, choices }) => kind === 'choice' && choices.length === 0,
+  );
+  if (withoutChoices)
+    throw new ManifestProblem('invalid', `/settings: ${withoutChoices.name} has no choices`);
+  for (const { eventType } of manifest.webhooks) {
+    const { scope } = EVENT_TYPES[eventType];
+    if (scope !== null && !manifest.scopes.includes(scope)) {
+      throw new ManifestProblem('webhookScope', `${eventType}: ${scope}`);
+    }
+  }
+  return manifest;
+}
+
+function checked(text: string): ManifestFile {
+  let file: unknown;
+  try {
+    file = JSON.parse(text);
+  } catch {
+    throw new ManifestProblem('notJson');
+  }
+  const validate = compileBody(ManifestFile);
+  if (!validate(file)) {
+    const [error] = validate.errors ?? [];
+    throw new ManifestProblem('invalid', `${error?.instancePath ?? ''} ${error?.message ?? ''}`.trim());
+  }
+  return file as ManifestFile;
+}
+
+/** An app adds only pages of its own host, so that what the merchant has agreed to is all from one place. */
+function ownAddress(from: URL, place: string, address: string): string {
+  const url = URL.canParse(address, from.href) ? new URL(address, from) : undefined;
+  if (url?.origin !== from.origin || url.username !== '' || url.password !== '') {
+    throw new ManifestProblem('otherOrigin', place);
+  }
+  url.hash = '';
+  return url.href;
+}
+
+function refuseDoubles(place: string, items: readonly { name: string }[]): void {
+  const names = items.map(({ name }) => name);
+  const double = names.find((name, index) => names.indexOf(name) !== index);
+  if (double !== undefined) throw new ManifestProblem('invalid', `${place}: ${double} is there twice`);
+}
+
+function texts({ en, de, fr }: Localised): Localised {
+  return { en, ...(de !== undefined && { de }), ...(fr !== undefined && { fr }) };
+}
+
+/** Whether the merchant must agree again: it asks for something that was not agreed to, or has another name. */
+export function asksForMore(agreed: Manifest, read: Manifest): boolean {
+  const isKnown = <Item>(known: readonly Item[], items: readonly Item[], key: (item: Item) => string) => {
+    const keys = new Set(known.map(key));
+    return items.every((item) => keys.has(key(item)));
+  };
+  const byName = ({ name }: { name: string }) => name;
+  return !(
+    agreed.name === read.name &&
+    isKnown<string>(agreed.scopes, read.scopes, (scope) => scope) &&
+    isKnown<{ eventType: string }>(agreed.webhooks, read.webhooks, ({ eventType }) => eventType) &&
+    isKnown(agreed.pages, read.pages, byName) &&
+    isKnown(agreed.blocks, read.blocks, ({ name, place }) => `${place} ${name}`) &&
+    isKnown(agreed.actions, read.actions, byName)
+  );
+}

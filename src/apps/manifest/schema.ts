@@ -1,0 +1,218 @@
+import { Type, type Static, type TProperties } from 'typebox';
+import { SCOPES, type Scope } from '../../http/scopes.ts';
+import { EVENT_TYPE_NAMES, type EventType } from '../../platform/events/types.ts';
+
+/**
+ * The manifest of an app: what it is called, what it may see, and what it adds to the admin. Keys that are not declared
+ * here are ignored, so that a later version of the format can add some.
+ */
+
+/** Where a block is shown. */
+export const PLACES = ['order', 'product', 'customer', 'settings'] as const;
+export type Place = (typeof PLACES)[number];
+
+export const FIELD_KINDS = ['text', 'longText', 'tick', 'choice', 'secret'] as const;
+
+/** Most orders that one action takes. */
+export const MAX_ACTION_ORDERS = 100;
+
+/** One line: no control characters, and none that turn the direction of a text. */
+const line = (maxLength: number, description: string, example: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: '^(?! )[^\\p{C}\\p{Zl}\\p{Zp}]+(?<! )$',
+    description,
+    examples: [example],
+  });
+
+const localised = (maxLength: number, description: string, example: string) =>
+  Type.Object(
+    {
+      en: line(maxLength, 'English.', example),
+      de: Type.Optional(line(maxLength, 'German; without it English is shown.', example)),
+      fr: Type.Optional(line(maxLength, 'French; without it English is shown.', example)),
+    },
+    { description },
+  );
+
+const address = (description: string, example: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 1_000,
+    description: `${description} A path, or a whole address with the origin of the manifest.`,
+    examples: [example],
+  });
+
+const name = Type.String({
+  pattern: '^[a-z0-9][a-z0-9-]{0,39}$',
+  description: 'Names it within the app. Addresses and tokens hold it, so it stays.',
+  examples: ['labels'],
+});
+
+const entry = <More extends TProperties>(more: More) =>
+  Type.Object({
+    name,
+    title: localised(60, 'Its title.', 'Labels'),
+    url: address('The page that is shown.', '/kontor/labels'),
+    ...more,
+  });
+
+const choiceOf = <Value extends string>(values: readonly Value[], description: string) =>
+  Type.Unsafe<Value>({ type: 'string', enum: [...values], description, examples: [values[0]] });
+
+export const ManifestFile = Type.Object(
+  {
+    manifest: Type.Integer({
+      minimum: 1,
+      maximum: 1,
+      description: 'The version of the format: 1.',
+      examples: [1],
+    }),
+    name: line(60, 'The name of the app.', 'Labels'),
+    description: Type.Optional(
+      localised(300, 'What it does, in a sentence or two.', 'Prints shipping labels.'),
+    ),
+    icon: Type.Optional(address('A PNG or JPEG of at most 256 KB.', '/icon.png')),
+    registerUrl: address(
+      'Is sent the client id and the client secret of the app, when the merchant has agreed.',
+      '/kontor/register',
+    ),
+    installUrl: address('Is opened after that, with the code that becomes a token.', '/kontor/install'),
+    scopes: Type.Array(choiceOf<Scope>(SCOPES, 'A scope.'), {
+      maxItems: SCOPES.length,
+      description: 'What its token may do.',
+    }),
+    webhooks: Type.Optional(
+      Type.Array(
+        Type.Object({
+          eventType: choiceOf<EventType>(EVENT_TYPE_NAMES, 'The events that it is called for.'),
+          url: address('Is called.', '/kontor/hook'),
+        }),
+        { maxItems: 30, description: 'Webhooks that exist as long as the app is installed.' },
+      ),
+    ),
+    pages: Type.Optional(
+      Type.Array(entry({}), { maxItems: 5, description: 'Pages with an entry in the menu.' }),
+    ),
+    blocks: Type.Optional(
+      Type.Array(
+        entry({
+          place: choiceOf<Place>(PLACES, 'The page that shows it.'),
+          height: Type.Optional(
+            Type.Integer({
+              minimum: 60,
+              maximum: 1_000,
+              description: 'Its height in pixels, until the app says another one.',
+              examples: [240],
+            }),
+          ),
+        }),
+        { maxItems: 10, description: 'Blocks on pages of the admin.' },
+      ),
+    ),
+    actions: Type.Optional(
+      Type.Array(
+        entry({
+          maxOrders: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: MAX_ACTION_ORDERS,
+              description: 'The most orders it takes at once; 1: it is not in the list of orders.',
+              examples: [50],
+            }),
+          ),
+        }),
+        { maxItems: 10, description: 'Actions on one or more orders.' },
+      ),
+    ),
+    settings: Type.Optional(
+      Type.Array(
+        Type.Object({
+          name: Type.String({
+            pattern: '^[a-z][a-zA-Z0-9]{0,39}$',
+            description: 'The key of the value.',
+            examples: ['apiKey'],
+          }),
+          kind: choiceOf(FIELD_KINDS, 'A `secret` is stored encrypted, and shown to nobody.'),
+          label: localised(100, 'The label of the field.', 'API key'),
+          hint: Type.Optional(
+            localised(300, 'Shown below the field.', 'From your account with the carrier.'),
+          ),
+          choices: Type.Optional(
+            Type.Array(
+              Type.Object({
+                value: line(100, 'Is stored.', 'a6'),
+                label: localised(100, 'Is shown.', 'A6'),
+              }),
+              { maxItems: 50, description: 'Of a `choice`.' },
+            ),
+          ),
+        }),
+        { maxItems: 30, description: 'Fields that the merchant fills in; the admin makes the form.' },
+      ),
+    ),
+  },
+  { title: 'app manifest' },
+);
+
+/** The manifest as it is written. */
+export type ManifestFile = Static<typeof ManifestFile>;
+
+export interface Localised {
+  en: string;
+  de?: string;
+  fr?: string;
+}
+
+/** English where the app has no text in the language. */
+export function inLanguage(text: Localised, language: string): string {
+  return (text as unknown as Readonly<Record<string, string | undefined>>)[language] ?? text.en;
+}
+
+export interface Entry {
+  name: string;
+  title: Localised;
+  url: string;
+}
+
+export interface BlockEntry extends Entry {
+  place: Place;
+  height: number;
+}
+
+export interface ActionEntry extends Entry {
+  maxOrders: number;
+}
+
+export interface SettingField {
+  name: string;
+  kind: (typeof FIELD_KINDS)[number];
+  label: Localised;
+  hint: Localised | null;
+  choices: { value: string; label: Localised }[];
+}
+
+/** The manifest as it is stored: with whole addresses, and every key. */
+export interface Manifest {
+  name: string;
+  description: Localised | null;
+  icon: string | null;
+  registerUrl: string;
+  installUrl: string;
+  scopes: Scope[];
+  webhooks: { eventType: EventType; url: string }[];
+  pages: Entry[];
+  blocks: BlockEntry[];
+  actions: ActionEntry[];
+  settings: SettingField[];
+}
+
+export function manifestSchemaText(): string {
+  const text = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    ...ManifestFile,
+    title: 'Manifest of a Kontor app',
+  };
+  return `${JSON.stringify(text, null, 2)}\n`;
+}
