@@ -37,10 +37,14 @@ export function statusPage(app: FastifyInstance, { db, config, messages, isMigra
       const shown = messages.all().filter(({ isPublic }) => isPublic);
       const language = languageOf(request.query.lang, request.headers['accept-language']);
       const isDown = status.shops === 'down';
-      return sendPage(reply.code(isDown ? 503 : 200), statusView(brand, language, { status, messages: shown, now: db.now }), {
-        vary: 'accept-language',
-        'cache-control': 'public, max-age=5',
-      });
+      return sendPage(
+        reply.code(isDown ? 503 : 200),
+        statusView(brand, language, { status, messages: shown, now: db.now }),
+        {
+          vary: 'accept-language',
+          'cache-control': 'public, max-age=5',
+        },
+      );
     },
   );
 }

@@ -117,8 +117,7 @@ export function adminSignInPages(pages: Pages): void {
       const { messages, demo, config } = visit;
       if (isDemo(config)) return enterAsVisitor(visit, form);
       if (!demo.isOpen) throw forbidden(onlyHere(visit));
-      if (!demo.isOwnForm)
-        throw forbidden(messages.signIn.demoLinkNeeded({ product: brandOf(config).name }));
+      if (!demo.isOwnForm) throw forbidden(messages.signIn.demoLinkNeeded({ product: brandOf(config).name }));
       const target = targetIn(visit, form);
       const { userAgent } = form;
       await visit.db.transaction(async (tx) => {
