@@ -34,6 +34,8 @@ export const NOT_OPEN: Readonly<Record<string, string>> = {
 export const NOT_OPEN_COLUMNS: Readonly<Record<string, string>> = {
   'app.secret_hash': 'a secret',
   'app.secret_sealed': 'a secret',
+  'app_manifest.icon': 'is read again from the app',
+  'app_manifest.secrets_sealed': 'a secret',
   'cart.token_hash': 'a secret',
   'customer_order.cart_token_hash': 'a secret',
   'payment_attempt.redirect_to': 'a secret: who knows the address can pay',
