@@ -159,6 +159,7 @@ function callerOf({ userId, email }: SignedInUser, permissions: ReadonlySet<Perm
     rateKey: `user/${userId}`,
     expiresAt: null,
     networks: null,
+    isPerson: true,
   };
 }
 

@@ -11,6 +11,7 @@ import { missedAddressCleanup } from '../catalogue/redirects/queries.ts';
 import { mailingCleanup } from '../content/mailings/queries.ts';
 import { cartDays } from '../carts/cart-days.ts';
 import { cartCleanup } from '../carts/queries.ts';
+import { fieldCleanup } from '../fields/queries.ts';
 import type { Config } from '../config.ts';
 import { shopDeletion } from '../host/delete-shops.ts';
 import { answerCleanup, hostAnswerCleanup } from '../http/idempotency.ts';
@@ -61,6 +62,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     importCleanup,
     moveCleanup,
     missedAddressCleanup,
+    fieldCleanup,
     bulkEditCleanup,
     sentPictureCleanup,
     deliveryCleanup(config.EVENT_DAYS),
