@@ -503,3 +503,52 @@ describe('an app that is uninstalled', () => {
     ).toEqual([]);
   });
 });
+
+describe('a customer', () => {
+  test('gets their fields in an export, and an erasure deletes them', async () => {
+    await defined({
+      namespace: 'person',
+      resource: 'customer',
+      key: 'birthday',
+      type: 'date',
+      readableBy: 'merchant',
+    });
+    await defined({ namespace: 'person', resource: 'cart', key: 'wish', writableBy: 'shopper' });
+    await defined({ namespace: 'person', key: 'designer', type: 'customer' });
+    const cart = await givenFullCart(
+      shop,
+      { [productId]: 1 },
+      { address: { emailAddress: 'eve@mail.example' } },
+    );
+    await service.call('PATCH', `/manage/shops/${shop.shopId}/carts/${cart.id}/custom-fields`, {
+      body: { fields: { 'person.wish': 'Wrapped' } },
+      headers: { 'x-epages-cart-token': cart.token },
+    });
+    const { orderId, customerId } = await done(cart, 'POST', '/order');
+    const path = `/customers/${customerId}/custom-fields`;
+    const birthday = { 'person.birthday': '1990-02-28' };
+    expect((await manage('PATCH', path, { body: { fields: birthday } })).body).toEqual({ fields: birthday });
+    const designer = { fields: { 'person.designer': customerId } };
+    expect((await manage('PATCH', `/products/${productId}/custom-fields`, { body: designer })).status).toBe(
+      200,
+    );
+
+    const data = (await manage('GET', `/customers/${customerId}/export`)).body;
+    expect(
+      data.customFields.toSorted((a: { field: string }, b: { field: string }) =>
+        a.field < b.field ? -1 : 1,
+      ),
+    ).toEqual([
+      { thing: 'customer', id: customerId, field: 'person.birthday', value: '1990-02-28' },
+      { thing: 'order', id: orderId, field: 'person.wish', value: 'Wrapped' },
+    ]);
+    const erased = await manage('POST', `/customers/${customerId}/erase?force=true`);
+    expect(erased.status, erased.text).toBe(200);
+    expect(erased.body.counts ?? erased.body).toMatchObject({ customFieldsDeleted: 3 });
+    const left = await service.db.many(sql`
+      select 1 from custom_field_value
+      where shop_id = ${shop.shopId} and (order_id = ${orderId} or customer_id = ${customerId}
+        or target_customer_id = ${customerId})`);
+    expect(left).toEqual([]);
+  });
+});
