@@ -211,7 +211,7 @@ describe('openapi.json', () => {
 });
 
 /** Whose scopes decide what is shown. */
-const ANY_TOKEN = new Set(['events', 'webhooks']);
+const ANY_TOKEN = new Set(['custom fields', 'events', 'webhooks']);
 
 function hasDescription(field: Schema): boolean {
   return Boolean(field.description ?? resolved(field).description);

@@ -614,7 +614,14 @@ const allOfProduct = (variant: 'full' | 'list' | 'search') =>
     links: array
     links[].rel: string
     links[].href: string
-    links[].title?: string`,
+    links[].title?: string
+    fields?~: array
+    fields[].namespace: string
+    fields[].key: string
+    fields[].name: string
+    fields[].type: string
+    fields[].value: string|number|boolean|object|array|null
+    fields[].label?: string`,
   );
 
 const crossselling = shape(
@@ -750,6 +757,86 @@ const wholeRedirect = () => ({
   kind: 'address',
   target: '/Categories',
 });
+
+const fieldChange = {
+  name: { en_GB: 'Colour' },
+  description: 'As on the label.',
+  readableBy: 'public',
+  writableBy: 'owner',
+  isFilter: true,
+  choices: [{ key: 'red', label: { en_GB: 'Red' } }],
+  jsonSchema: null,
+};
+const fieldChangeRequest = `
+  name: object
+  description?: string|null
+  readableBy: string
+  writableBy: string
+  isFilter?: boolean
+  choices?: array|null
+  choices[].key: string
+  choices[].label: object
+  jsonSchema?: object|null`;
+const customFieldShape = `
+  fieldId: string
+  resource: string
+  namespace: string
+  key: string
+  type: string
+  isList: boolean
+  isLocalised: boolean
+  appId: string|null
+  name: object
+  description: string|null
+  readableBy: string
+  writableBy: string
+  isFilter: boolean
+  choices: array|null
+  choices[].key: string
+  choices[].label: object
+  jsonSchema: object|null`;
+
+let fieldNames = 0;
+
+/** A choice of the app that calls. */
+const customField: Fact<string> = async ({ service: { db }, shopId, token }) => {
+  const fieldId = newId(db.now);
+  const namespace = `fact${++fieldNames}`;
+  await db.transaction(async (tx) => {
+    await tx.run(sql`
+      insert into custom_field_namespace (shop_id, namespace, app_name, app_id)
+      select app.shop_id, ${namespace}, app.name, app.app_id
+      from token join app on app.shop_id = token.shop_id and app.app_id = token.app_id
+      where token.shop_id = ${shopId} and token_hash = ${secretHash(token)}`);
+    await tx.run(sql`
+      insert into custom_field (shop_id, field_id, resource, namespace, key, type, name, description, is_list,
+        is_localised, readable_by, writable_by, is_filter, choices, created_at)
+      values (${shopId}, ${fieldId}, 'product', ${namespace}, 'colour', 'choice', ${fieldChange.name},
+        ${fieldChange.description}, false, false, 'public', 'owner', true, ${JSON.stringify(fieldChange.choices)}::jsonb,
+        ${tx.now})`);
+    await moveSettingsVersion(tx, shopId);
+  });
+  return fieldId;
+};
+
+/** Reading and writing the custom fields of one kind of thing. */
+function valueOperations(
+  path: string,
+  read: Scope | 'public',
+  write: Scope | 'public',
+  params: Operation['params'],
+): Operation[] {
+  return [
+    operation(`GET ${path}/custom-fields`, read, { labels: [], params, answer: 'fields: object' }),
+    operation(`PATCH ${path}/custom-fields`, write, {
+      labels: [],
+      params,
+      body: () => ({ fields: {} }),
+      request: 'fields: object',
+      answer: 'fields: object',
+    }),
+  ];
+}
 
 const freshRedirect: Fact<string> = async ({ service: { db }, shopId }) => {
   const redirectId = newId(db.now);
@@ -2414,6 +2501,68 @@ export const OPERATIONS: readonly Operation[] = [
     status: 204,
     params: { segmentId: segment },
   }),
+  operation('GET /manage/custom-fields', 'any token', {
+    labels: [],
+    query: ['resource'],
+    search: async (shop) => {
+      await customField(shop);
+      return '';
+    },
+    answer: array('items', customFieldShape),
+  }),
+  operation('POST /manage/custom-fields', 'any token', {
+    labels: [],
+    status: 201,
+    body: () => ({
+      resource: 'product',
+      namespace: `sweep${++fieldNames}`,
+      key: 'colour',
+      type: 'choice',
+      isList: true,
+      isLocalised: false,
+      ...fieldChange,
+    }),
+    request: shape(
+      'resource: string\nnamespace: string\nkey: string\ntype: string\nisList?: boolean\nisLocalised?: boolean',
+      fieldChangeRequest,
+    ),
+    answer: customFieldShape,
+  }),
+  operation('GET /manage/custom-fields/{fieldId}', 'any token', {
+    labels: [],
+    params: { fieldId: customField },
+    answer: customFieldShape,
+  }),
+  operation('PUT /manage/custom-fields/{fieldId}', 'any token', {
+    labels: [],
+    params: { fieldId: customField },
+    body: () => fieldChange,
+    request: fieldChangeRequest,
+    answer: customFieldShape,
+  }),
+  operation('DELETE /manage/custom-fields/{fieldId}', 'any token', {
+    labels: [],
+    status: 204,
+    params: { fieldId: customField },
+  }),
+  ...valueOperations('/manage/shop', 'products_read', 'products_write', {}),
+  ...valueOperations('/manage/products/{productId}', 'products_read', 'products_write', {
+    productId: lastingProduct,
+  }),
+  ...valueOperations('/manage/categories/{categoryId}', 'products_read', 'products_write', {
+    categoryId: lastingCategory,
+  }),
+  ...valueOperations('/manage/customers/{customerId}', 'customers_read', 'customers_write', { customerId }),
+  ...valueOperations('/manage/orders/{orderId}', 'orders_read', 'orders_write', { orderId: managedOrder }),
+  ...valueOperations('/manage/orders/{orderId}/line-items/{lineItemId}', 'orders_read', 'orders_write', {
+    orderId: managedOrder,
+    lineItemId: orderLine,
+  }),
+  ...valueOperations('/manage/carts/{cartId}', 'public', 'public', { cartId: cart }),
+  ...valueOperations('/manage/carts/{cartId}/line-items/{lineItemId}', 'public', 'public', {
+    cartId: cart,
+    lineItemId,
+  }),
   operation('GET /manage/redirects', 'products_write', {
     labels: [],
     search: async (shop) => {
@@ -2693,7 +2842,7 @@ export const OPERATIONS: readonly Operation[] = [
     answer: productShape('full'),
   }),
   operation('GET /products/{productId}', 'products_read', {
-    query: ['locale', 'currency'],
+    query: ['locale', 'currency', 'includeFields'],
     params: { productId: lastingProduct },
     answer: productShape('full'),
   }),

@@ -186,6 +186,8 @@ export const ShownFieldAnswer = Type.Object(
     name: Type.String({ description: 'What people read.', examples: ['Care instructions'] }),
     type: fieldType,
     value: Type.Unsafe<unknown>({
+      type: ['string', 'number', 'boolean', 'object', 'array', 'null'],
+      additionalProperties: true,
       description: 'As in the list of all values, in the language of this answer.',
       examples: ['Cold wash'],
     }),
