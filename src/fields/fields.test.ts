@@ -552,3 +552,26 @@ describe('a customer', () => {
     expect(left).toEqual([]);
   });
 });
+
+test('the page of a product shows its public fields', async () => {
+  await defined({
+    namespace: 'page',
+    key: 'vegan',
+    type: 'boolean',
+    name: { en_GB: 'Vegan', de_DE: 'Vegan' },
+  });
+  await defined({ namespace: 'page', key: 'weight', type: 'number', name: { en_GB: 'Dry <weight>' } });
+  await defined({ namespace: 'page', key: 'secret', readableBy: 'merchant', name: { en_GB: 'Secret' } });
+  const fields = { 'page.vegan': true, 'page.weight': '1234.5', 'page.secret': 'hidden-from-shoppers' };
+  const path = `/products/${productId}/custom-fields`;
+  expect((await manage('PATCH', path, { body: { fields } })).status).toBe(200);
+  const { number } = (await service.db.one<{ number: string }>(sql`
+    select product_number as number from product where product_id = ${productId}`))!;
+  const page = () => service.app.inject({ url: `/shop/${shop.shopId}/Products/${number}` });
+  const shown = (await page()).body.replaceAll(/\s+/g, ' ');
+  expect(shown).toContain('<th scope="row">Vegan</th> <td>Yes</td>');
+  expect(shown).toContain('<th scope="row">Dry &lt;weight&gt;</th> <td>1,234.5</td>');
+  expect(shown).not.toContain('hidden-from-shoppers');
+  await manage('PATCH', path, { body: { fields: { 'page.vegan': null } } });
+  expect((await page()).body).not.toContain('Vegan');
+});

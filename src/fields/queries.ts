@@ -169,11 +169,15 @@ export function removeNamespaces(tx: Transaction, shopId: string, appId: string)
     where shop_id = ${shopId} and app_id = ${appId} and removed_at is null`);
 }
 
-/** Brings the fields of an app back that is installed again. Returns how many namespaces came back. */
+/**
+ * Brings the fields of an app back that is installed again, also in a copy of a shop, which has no apps at first. Returns
+ * how many namespaces came back.
+ */
 export function restoreNamespaces(tx: Transaction, shopId: string, app: { appId: string; name: string }) {
   return tx.run(sql`
     update custom_field_namespace set removed_at = null, app_id = ${app.appId}
-    where shop_id = ${shopId} and app_name = ${app.name} and removed_at is not null`);
+    where shop_id = ${shopId} and app_name = ${app.name}
+      and (removed_at is not null or app_id <> ${app.appId})`);
 }
 
 const insertFields = insertInto('custom_field', {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { mayWrite } from '../../fields/access.ts';
 import {
   isReference,
@@ -206,7 +207,7 @@ export async function readFieldInputs(
   for (const field of fields) {
     const value = readField(visit, form, field, references);
     const name = fullKey(field);
-    if (JSON.stringify(value) !== JSON.stringify(before[name] ?? null)) changes[name] = value;
+    if (!isDeepStrictEqual(value, before[name] ?? null)) changes[name] = value;
   }
   return changes;
 }

@@ -235,6 +235,7 @@ const OUTSIDE_OF_DOCUMENT = [
   'newsletterCampaigns',
   'customerGroups',
   'productTypes',
+  'customFields',
   'isSuspended',
   'deletionAt',
   'isOpen',
