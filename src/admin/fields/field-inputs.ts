@@ -269,7 +269,8 @@ function readEntry(
   if (type === 'money') {
     const [, amount = '', currency = settings.defaultCurrency] =
       /^([^A-Za-z]{1,40}?)\s{0,9}([A-Z]{3})?$/.exec(typed.slice(0, 60)) ?? [];
-    return { amount: parseLocalisedDecimal(amount, language) ?? typed, currency };
+    const decimal = parseLocalisedDecimal(amount, language);
+    return { amount: decimal === undefined ? typed : Number(decimal), currency };
   }
   if (!isReference(type)) return typed;
   const found = references.find((one) => one.type === type && (one.name === typed || one.id === typed));
