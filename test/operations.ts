@@ -761,7 +761,7 @@ const wholeRedirect = () => ({
 const fieldChange = {
   name: { en_GB: 'Colour' },
   description: 'As on the label.',
-  readableBy: 'public',
+  readableBy: 'merchant',
   writableBy: 'owner',
   isFilter: true,
   choices: [{ key: 'red', label: { en_GB: 'Red' } }],
@@ -811,13 +811,32 @@ const customField: Fact<string> = async ({ service: { db }, shopId, token }) => 
     await tx.run(sql`
       insert into custom_field (shop_id, field_id, resource, namespace, key, type, name, description, is_list,
         is_localised, readable_by, writable_by, is_filter, choices, created_at)
-      values (${shopId}, ${fieldId}, 'product', ${namespace}, 'colour', 'choice', ${fieldChange.name},
-        ${fieldChange.description}, false, false, 'public', 'owner', true, ${JSON.stringify(fieldChange.choices)}::jsonb,
+      values (${shopId}, ${fieldId}, 'customer', ${namespace}, 'colour', 'choice', ${fieldChange.name},
+        ${fieldChange.description}, false, false, 'merchant', 'owner', true, ${JSON.stringify(fieldChange.choices)}::jsonb,
         ${tx.now})`);
     await moveSettingsVersion(tx, shopId);
   });
   return fieldId;
 };
+
+/** A value of a field that shoppers may fill in. */
+const shopperValue =
+  (resource: 'cart' | 'cartLine'): Fact<unknown> =>
+  async ({ service: { db }, shopId }) => {
+    await db.transaction(async (tx) => {
+      await tx.run(sql`
+        insert into custom_field_namespace (shop_id, namespace) values (${shopId}, 'shopper')
+        on conflict (shop_id, namespace) do nothing`);
+      const added = await tx.run(sql`
+        insert into custom_field (shop_id, field_id, resource, namespace, key, type, name, is_list, is_localised,
+          readable_by, writable_by, is_filter, created_at)
+        values (${shopId}, ${newId(tx.now)}, ${resource}, 'shopper', 'note', 'text', '{"en_GB": "Note"}', false, false,
+          'public', 'shopper', false, ${tx.now})
+        on conflict do nothing`);
+      if (added > 0) await moveSettingsVersion(tx, shopId);
+    });
+    return { fields: { 'shopper.note': 'For Ada' } };
+  };
 
 /** Reading and writing the custom fields of one kind of thing. */
 function valueOperations(
@@ -825,13 +844,14 @@ function valueOperations(
   read: Scope | 'public',
   write: Scope | 'public',
   params: Operation['params'],
+  body: Fact<unknown> = () => ({ fields: {} }),
 ): Operation[] {
   return [
     operation(`GET ${path}/custom-fields`, read, { labels: [], params, answer: 'fields: object' }),
     operation(`PATCH ${path}/custom-fields`, write, {
       labels: [],
       params,
-      body: () => ({ fields: {} }),
+      body,
       request: 'fields: object',
       answer: 'fields: object',
     }),
@@ -2510,11 +2530,11 @@ export const OPERATIONS: readonly Operation[] = [
     },
     answer: array('items', customFieldShape),
   }),
-  operation('POST /manage/custom-fields', 'any token', {
+  operation('POST /manage/custom-fields', 'customers_write', {
     labels: [],
     status: 201,
     body: () => ({
-      resource: 'product',
+      resource: 'customer',
       namespace: `sweep${++fieldNames}`,
       key: 'colour',
       type: 'choice',
@@ -2528,19 +2548,19 @@ export const OPERATIONS: readonly Operation[] = [
     ),
     answer: customFieldShape,
   }),
-  operation('GET /manage/custom-fields/{fieldId}', 'any token', {
+  operation('GET /manage/custom-fields/{fieldId}', 'customers_read', {
     labels: [],
     params: { fieldId: customField },
     answer: customFieldShape,
   }),
-  operation('PUT /manage/custom-fields/{fieldId}', 'any token', {
+  operation('PUT /manage/custom-fields/{fieldId}', 'customers_write', {
     labels: [],
     params: { fieldId: customField },
     body: () => fieldChange,
     request: fieldChangeRequest,
     answer: customFieldShape,
   }),
-  operation('DELETE /manage/custom-fields/{fieldId}', 'any token', {
+  operation('DELETE /manage/custom-fields/{fieldId}', 'customers_write', {
     labels: [],
     status: 204,
     params: { fieldId: customField },
@@ -2558,11 +2578,14 @@ export const OPERATIONS: readonly Operation[] = [
     orderId: managedOrder,
     lineItemId: orderLine,
   }),
-  ...valueOperations('/manage/carts/{cartId}', 'public', 'public', { cartId: cart }),
-  ...valueOperations('/manage/carts/{cartId}/line-items/{lineItemId}', 'public', 'public', {
-    cartId: cart,
-    lineItemId,
-  }),
+  ...valueOperations('/manage/carts/{cartId}', 'public', 'public', { cartId: cart }, shopperValue('cart')),
+  ...valueOperations(
+    '/manage/carts/{cartId}/line-items/{lineItemId}',
+    'public',
+    'public',
+    { cartId: cart, lineItemId },
+    shopperValue('cartLine'),
+  ),
   operation('GET /manage/redirects', 'products_write', {
     labels: [],
     search: async (shop) => {

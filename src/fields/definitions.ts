@@ -115,7 +115,7 @@ export function customFields(api: Operations): void {
 
   api.read(getCustomField, async ({ db, shopId, caller, params: { fieldId } }) => {
     const settings = await shopSettings(db, shopId);
-    return toField(visibleField(settings, fieldId, caller));
+    return toField(visibleField(settings, fieldId, caller, 'read'));
   });
 
   api.write(createCustomField, async ({ tx, shopId, body, caller, created }) => {
@@ -193,16 +193,21 @@ function seesDefinition(field: CustomField, caller: Caller): boolean {
   return mayRead(field, audienceOf(caller)) && hasScope(caller, SCOPES_OF[field.resource].read);
 }
 
-function visibleField(settings: Settings, fieldId: string, caller: Caller): CustomField {
+function visibleField(
+  settings: Settings,
+  fieldId: string,
+  caller: Caller,
+  to: 'read' | 'write',
+): CustomField {
   const field = settings.customFields.find((one) => one.fieldId === fieldId);
-  if (!field || !seesDefinition(field, caller)) throw notFound();
+  if (!field || !mayRead(field, audienceOf(caller))) throw notFound();
+  requireScopes(caller.app!, [SCOPES_OF[field.resource][to]]);
   return field;
 }
 
 /** A field that the caller has defined, or as a person of the shop may define. */
 function ownField(settings: Settings, fieldId: string, caller: Caller): CustomField {
-  const field = visibleField(settings, fieldId, caller);
-  requireScopes(caller.app!, [SCOPES_OF[field.resource].write]);
+  const field = visibleField(settings, fieldId, caller, 'write');
   if (!isOwner(field.appId, audienceOf(caller))) {
     throw new Refusal('NAMESPACE_OF_OTHER', { namespace: field.namespace });
   }
