@@ -212,7 +212,7 @@ describe('definitions', () => {
       });
     for (let index = 0; index < 49; index++) expect((await create(index)).status).toBe(201);
     const both = await Promise.all([create(49), create(50)]);
-    expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+    expect(new Set(both.map(({ status }) => status))).toEqual(new Set([201, 409]));
   });
 });
 
@@ -543,7 +543,7 @@ describe('a customer', () => {
       { thing: 'order', id: orderId, field: 'person.wish', value: 'Wrapped' },
     ]);
     const erased = await manage('POST', `/customers/${customerId}/erase?force=true`);
-    expect(erased.status, erased.text).toBe(200);
+    expect(erased.status).toBe(200);
     expect(erased.body.counts ?? erased.body).toMatchObject({ customFieldsDeleted: 3 });
     const left = await service.db.many(sql`
       select 1 from custom_field_value

@@ -143,7 +143,7 @@ describe('properties', () => {
       const [[, value]] = stored('number', text) as [[string, string]];
       const [whole, fraction = ''] = value.split('.');
       const back = BigInt(whole!.replace('-', '') + fraction.padEnd(scale, '0').slice(0, scale));
-      expect(value.startsWith('-') ? -back : back, text).toBe(units);
+      expect(value.startsWith('-') ? -back : back).toBe(units);
       // Its own text and one with more zeros are the same.
       expect(stored('number', value)).toEqual(stored('number', text));
       expect(value).toMatch(/^-?(0|[1-9]\d*)(\.\d*[1-9])?$/);
@@ -171,7 +171,7 @@ describe('properties', () => {
 });
 
 test('the text of a filter is cut between characters', () => {
-  expect(filterText(` ${'😀'.repeat(201)}`)).toBe('😀'.repeat(200));
+  expect(filterText(` a${'😀'.repeat(201)}`)).toBe(`a${'😀'.repeat(99)}`);
 });
 
 describe('schemas of JSON', () => {

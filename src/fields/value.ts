@@ -130,7 +130,11 @@ function checkedValue(field: CustomField, given: unknown, place: string, context
       return given;
     case 'json':
       return jsonOf(given, field.jsonSchema as JsonSchema | null, place);
-    default:
+    case 'product':
+    case 'category':
+    case 'customer':
+    case 'page':
+    case 'file':
       if (typeof given !== 'string') throw invalid('WRONG_TYPE', place);
       if (!isId(given)) throw invalid('UNKNOWN_VALUE', place);
       return given.toUpperCase();
@@ -197,7 +201,12 @@ function filterKeyOf(type: FieldType, value: unknown): string | null {
 }
 
 export function filterText(text: string): string {
-  return [...text.trim().toLowerCase()].slice(0, MAX_FILTER_LENGTH).join('');
+  // Half of a character can't be stored.
+  return text
+    .trim()
+    .toLowerCase()
+    .slice(0, MAX_FILTER_LENGTH)
+    .replace(/[\uD800-\uDBFF]$/, '');
 }
 
 /** A row of a value as it is read. */

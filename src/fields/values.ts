@@ -103,19 +103,19 @@ export function fieldValues<Params extends TObject>(
 ): void {
   api.read(operations.get, async (call) => {
     const { db, shopId, caller } = call;
-    const thing = await things.find(call as never);
+    const thing = await things.find(call);
     if (!thing) throw notFound();
     return answerOf(db, await shopSettings(db, shopId), thing, audienceOf(caller));
   });
 
   api.write(operations.update, async (call) => {
     const { tx, shopId, caller, body } = call;
-    const thing = await things.lock(call as never);
+    const thing = await things.lock(call);
     if (!thing) throw notFound();
     const settings = await shopSettings(tx, shopId);
     const audience = audienceOf(caller);
     await writeFieldValues(tx, settings, thing, audience, body.fields);
-    await things.changed?.(call as never, thing);
+    await things.changed?.(call, thing);
     return answerOf(tx, settings, thing, audience);
   });
 }

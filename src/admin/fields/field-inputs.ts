@@ -144,7 +144,13 @@ function fieldInput(
       return textField({ ...common, type: 'date', value: typed });
     case 'number':
       return textField({ ...common, inputMode: 'decimal', value: typed });
-    default:
+    case 'money':
+    case 'product':
+    case 'category':
+    case 'customer':
+    case 'page':
+    case 'file':
+    case 'json':
       return textField({ ...common, value: typed });
   }
 }
