@@ -102,7 +102,7 @@ test('only these need no token at all', () => {
 });
 
 test('these need the token of their cart, and some a scope as well', () => {
-  expect(ofCarts).toHaveLength(17);
+  expect(ofCarts).toHaveLength(21);
   const scoped = ofCarts.flatMap(({ method, path, scopes }) => {
     const part = path.split('/').at(-1);
     return scopes.map((scope) => `${method} ${part} ${scope}`);

@@ -73,6 +73,7 @@ const ID_IN: Record<string, (answer: Answer) => string> = {
   pageId: ({ body }) => body.pageId,
   mailingId: ({ body }) => body.mailingId,
   redirectId: ({ body }) => body.redirectId,
+  fieldId: ({ body }) => body.fieldId,
 };
 
 function urlOf(call: Call): string {

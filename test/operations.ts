@@ -614,7 +614,14 @@ const allOfProduct = (variant: 'full' | 'list' | 'search') =>
     links: array
     links[].rel: string
     links[].href: string
-    links[].title?: string`,
+    links[].title?: string
+    fields?~: array
+    fields[].namespace: string
+    fields[].key: string
+    fields[].name: string
+    fields[].type: string
+    fields[].value: string|number|boolean|object|array|null
+    fields[].label?: string`,
   );
 
 const crossselling = shape(
@@ -750,6 +757,108 @@ const wholeRedirect = () => ({
   kind: 'address',
   target: '/Categories',
 });
+
+const fieldChange = {
+  name: { en_GB: 'Colour' },
+  description: 'As on the label.',
+  readableBy: 'merchant',
+  writableBy: 'owner',
+  isFilter: true,
+  choices: [{ key: 'red', label: { en_GB: 'Red' } }],
+  jsonSchema: null,
+};
+const fieldChangeRequest = shape(`
+  name: object
+  description?: string|null
+  readableBy: string
+  writableBy: string
+  isFilter?: boolean
+  choices?: array|null
+  choices[].key: string
+  choices[].label: object
+  jsonSchema?: object|null`);
+const customFieldShape = shape(`
+  fieldId: string
+  resource: string
+  namespace: string
+  key: string
+  type: string
+  isList: boolean
+  isLocalised: boolean
+  appId: string|null
+  name: object
+  description: string|null
+  readableBy: string
+  writableBy: string
+  isFilter: boolean
+  choices: array|null
+  choices[].key: string
+  choices[].label: object
+  jsonSchema: object|null`);
+
+let fieldNames = 0;
+
+/** A choice of the app that calls. */
+const customField: Fact<string> = async ({ service: { db }, shopId, token }) => {
+  const fieldId = newId(db.now);
+  const namespace = `fact${++fieldNames}`;
+  await db.transaction(async (tx) => {
+    await tx.run(sql`
+      insert into custom_field_namespace (shop_id, namespace, app_name, app_id)
+      select app.shop_id, ${namespace}, app.name, app.app_id
+      from token join app on app.shop_id = token.shop_id and app.app_id = token.app_id
+      where token.shop_id = ${shopId} and token_hash = ${secretHash(token)}`);
+    await tx.run(sql`
+      insert into custom_field (shop_id, field_id, resource, namespace, key, type, name, description, is_list,
+        is_localised, readable_by, writable_by, is_filter, choices, created_at)
+      values (${shopId}, ${fieldId}, 'customer', ${namespace}, 'colour', 'choice', ${fieldChange.name},
+        ${fieldChange.description}, false, false, 'merchant', 'owner', true, ${JSON.stringify(fieldChange.choices)}::jsonb,
+        ${tx.now})`);
+    await moveSettingsVersion(tx, shopId);
+  });
+  return fieldId;
+};
+
+const lastingField = once(customField);
+
+/** A value of a field that shoppers may fill in. */
+const shopperValue =
+  (resource: 'cart' | 'cartLine'): Fact<unknown> =>
+  async ({ service: { db }, shopId }) => {
+    await db.transaction(async (tx) => {
+      await tx.run(sql`
+        insert into custom_field_namespace (shop_id, namespace) values (${shopId}, 'shopper')
+        on conflict (shop_id, namespace) do nothing`);
+      const added = await tx.run(sql`
+        insert into custom_field (shop_id, field_id, resource, namespace, key, type, name, is_list, is_localised,
+          readable_by, writable_by, is_filter, created_at)
+        values (${shopId}, ${newId(tx.now)}, ${resource}, 'shopper', 'note', 'text', '{"en_GB": "Note"}', false, false,
+          'public', 'shopper', false, ${tx.now})
+        on conflict do nothing`);
+      if (added > 0) await moveSettingsVersion(tx, shopId);
+    });
+    return { fields: { 'shopper.note': 'For Ada' } };
+  };
+
+/** Reading and writing the custom fields of one kind of thing. */
+function valueOperations(
+  path: string,
+  read: Scope | 'public',
+  write: Scope | 'public',
+  params: Operation['params'],
+  body: Fact<unknown> = () => ({ fields: {} }),
+): Operation[] {
+  return [
+    operation(`GET ${path}/custom-fields`, read, { labels: [], params, answer: 'fields: object' }),
+    operation(`PATCH ${path}/custom-fields`, write, {
+      labels: [],
+      params,
+      body,
+      request: 'fields: object',
+      answer: 'fields: object',
+    }),
+  ];
+}
 
 const freshRedirect: Fact<string> = async ({ service: { db }, shopId }) => {
   const redirectId = newId(db.now);
@@ -969,7 +1078,7 @@ const personExport = shape(
     ),
   ),
   'emailAddresses: array\nemailAddresses[]: string',
-  ...words(`notes tags newsletterSubscriptions newsletterRequests newsletterBounces mailings availabilityWatches carts wishList accounts accountSessions
+  ...words(`notes tags newsletterSubscriptions newsletterRequests newsletterBounces mailings availabilityWatches customFields carts wishList accounts accountSessions
     signInRequests mails orders`).map((key) => `${key}: array`),
   // This very request is one of them.
   array('privacyRequests', 'kind: string\nsource: string\ndoneBy: string|null\nrequestedOn: string'),
@@ -2320,7 +2429,7 @@ export const OPERATIONS: readonly Operation[] = [
     answer: shape(
       'customerId: string\ncustomerNumber: string\ncustomer: string',
       words(`
-        notesDeleted tagsDeleted subscriptionsDeleted mailingRecipientsDeleted watchesDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted ordersAnonymised
+        notesDeleted tagsDeleted subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted ordersAnonymised
         documentsKept`)
         .map((key) => `${key}: integer`)
         .join('\n'),
@@ -2414,6 +2523,71 @@ export const OPERATIONS: readonly Operation[] = [
     status: 204,
     params: { segmentId: segment },
   }),
+  operation('GET /manage/custom-fields', 'any token', {
+    labels: [],
+    query: ['resource'],
+    search: async (shop) => {
+      await lastingField(shop);
+      return '';
+    },
+    answer: array('items', customFieldShape),
+  }),
+  operation('POST /manage/custom-fields', 'customers_write', {
+    labels: [],
+    status: 201,
+    body: () => ({
+      resource: 'customer',
+      namespace: `sweep${++fieldNames}`,
+      key: 'colour',
+      type: 'choice',
+      isList: true,
+      isLocalised: false,
+      ...fieldChange,
+    }),
+    request: shape(
+      'resource: string\nnamespace: string\nkey: string\ntype: string\nisList?: boolean\nisLocalised?: boolean',
+      fieldChangeRequest,
+    ),
+    answer: customFieldShape,
+  }),
+  operation('GET /manage/custom-fields/{fieldId}', 'customers_read', {
+    labels: [],
+    params: { fieldId: lastingField },
+    answer: customFieldShape,
+  }),
+  operation('PUT /manage/custom-fields/{fieldId}', 'customers_write', {
+    labels: [],
+    params: { fieldId: customField },
+    body: () => fieldChange,
+    request: fieldChangeRequest,
+    answer: customFieldShape,
+  }),
+  operation('DELETE /manage/custom-fields/{fieldId}', 'customers_write', {
+    labels: [],
+    status: 204,
+    params: { fieldId: customField },
+  }),
+  ...valueOperations('/manage/shop', 'products_read', 'products_write', {}),
+  ...valueOperations('/manage/products/{productId}', 'products_read', 'products_write', {
+    productId: lastingProduct,
+  }),
+  ...valueOperations('/manage/categories/{categoryId}', 'products_read', 'products_write', {
+    categoryId: lastingCategory,
+  }),
+  ...valueOperations('/manage/customers/{customerId}', 'customers_read', 'customers_write', { customerId }),
+  ...valueOperations('/manage/orders/{orderId}', 'orders_read', 'orders_write', { orderId: managedOrder }),
+  ...valueOperations('/manage/orders/{orderId}/line-items/{lineItemId}', 'orders_read', 'orders_write', {
+    orderId: managedOrder,
+    lineItemId: orderLine,
+  }),
+  ...valueOperations('/manage/carts/{cartId}', 'public', 'public', { cartId: cart }, shopperValue('cart')),
+  ...valueOperations(
+    '/manage/carts/{cartId}/line-items/{lineItemId}',
+    'public',
+    'public',
+    { cartId: cart, lineItemId },
+    shopperValue('cartLine'),
+  ),
   operation('GET /manage/redirects', 'products_write', {
     labels: [],
     search: async (shop) => {
@@ -2693,7 +2867,7 @@ export const OPERATIONS: readonly Operation[] = [
     answer: productShape('full'),
   }),
   operation('GET /products/{productId}', 'products_read', {
-    query: ['locale', 'currency'],
+    query: ['locale', 'currency', 'includeFields'],
     params: { productId: lastingProduct },
     answer: productShape('full'),
   }),
@@ -3231,6 +3405,8 @@ export interface ShapeLine {
   rare: boolean;
 }
 
+const RECORDS = /^\.?(?:fields|(?:items\[\]\.)?(?:name|choices\[\]\.label))$/;
+
 export function shapeLines(text: string): ShapeLine[] {
   return text.split('\n').map((line) => {
     const [, path, mark, rare, types] = /^(.+?)(\??)(~?): ([a-z|]+)$/.exec(line)!;
@@ -3279,6 +3455,8 @@ export function shapeProblems(answer: unknown, text: string): string[] {
       }
     } else if (typeof value === 'object' && value !== null) {
       const known = childrenOf(place);
+      // A record has any keys: the locales of a text, the names of custom fields.
+      if (known.length === 0 && RECORDS.test(place)) return;
       const order = known.filter(({ key }) => key in value).map(({ key }) => key);
       const found = Object.keys(value);
       const unknown = found.filter((key) => !order.includes(key));

@@ -215,6 +215,7 @@ function callerOf({ userId, email }: SignedInUser, permissions: ReadonlySet<Perm
     rateKey: `user/${userId}`,
     expiresAt: null,
     networks: null,
+    isPerson: true,
   };
 }
 

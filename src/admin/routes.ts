@@ -45,6 +45,8 @@ import { createPages } from './page-routes.ts';
 import { sendFailure } from './responses.ts';
 import { attributes } from './products/attributes.ts';
 import { moveInPages } from './move-in/move-in.ts';
+import { fieldDefinitionPages } from './fields/definition-pages.ts';
+import { fieldValuePages } from './fields/value-pages.ts';
 import { redirectPages } from './redirects/redirects.ts';
 import { reportPages } from './reports/reports.ts';
 import { taxReportPages } from './reports/taxes.ts';
@@ -134,6 +136,8 @@ export async function adminRoutes(
     categoryTreePages(shopPages);
     categoryPages(shopPages);
     redirectPages(shopPages);
+    fieldDefinitionPages(shopPages);
+    fieldValuePages(shopPages);
     moveInPages(shopPages);
     orderListPages(shopPages);
     accountingPages(shopPages);

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Queries, Transaction } from '../db/database.ts';
 import { violatedConstraint } from '../db/failure.ts';
+import { removeNamespaces, restoreNamespaces } from '../fields/queries.ts';
 import type { Scope } from '../http/scopes.ts';
 import { isId, newId, newSecret, secretHash } from '../kernel/ids.ts';
 import { recordEvents } from '../platform/events/log.ts';
@@ -76,6 +77,7 @@ export async function createToken(
   const appId = await explained(shopId, name, () =>
     ensureApp(tx, shopId, { appId: newId(tx.now), name, scopes }),
   );
+  await bringFieldsBack(tx, shopId, { appId, name });
   const app = await findAppById(tx, shopId, appId);
   if (app?.secretHash) {
     // The next installation would silently delete a token that was made by hand.
@@ -159,7 +161,13 @@ export async function createApp(
       secretSealed: seal(key, clientSecret),
     }),
   );
+  await bringFieldsBack(tx, shopId, { appId: clientId, name });
   return { clientId, clientSecret };
+}
+
+/** The custom fields of an app that was uninstalled not long ago. */
+async function bringFieldsBack(tx: Transaction, shopId: string, app: { appId: string; name: string }) {
+  if ((await restoreNamespaces(tx, shopId, app)) > 0) await moveSettingsVersion(tx, shopId);
 }
 
 /** `callbackUrl` is null for a private app. */
@@ -184,6 +192,7 @@ export async function deleteApp(tx: Transaction, shopId: string, nameOrClientId:
   // The pages of the storefront load its scripts no longer.
   await moveSettingsVersion(tx, shopId);
   await detachWebhooks(tx, shopId, app.appId);
+  await removeNamespaces(tx, shopId, app.appId);
   if ((await deleteAppById(tx, shopId, app.appId)) === 0) return false;
   recordEvents(tx, shopId, [
     { type: 'APP_UNINSTALL', resourceId: app.appId.toUpperCase(), data: { name: app.name } },

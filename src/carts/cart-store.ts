@@ -160,6 +160,11 @@ export function createCartStore(service: Database, options: CartStoreOptions, va
       return { cart, settings, priced: contentOf(cart, settings, db.now) };
     },
 
+    /** The cart, locked against changes and against being ordered until the transaction ends. */
+    async lock(tx: Transaction, request: CartRequest): Promise<CartRow> {
+      return (await load(tx, lockCart, request, {})).cart;
+    },
+
     /**
      * Asks the register about the VAT number of a new billing address. undefined: there is none that has to be
      * checked, or the cart has a fresh check of it. Call it outside of transactions: it may take two seconds.

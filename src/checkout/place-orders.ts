@@ -28,6 +28,7 @@ import {
   type NewBuyer,
   type NumberedCustomer,
 } from '../people/customers/buyer-queries.ts';
+import { moveCartValues } from '../fields/queries.ts';
 import { limitLockWaits, unlimitLockWaits } from '../db/locks.ts';
 import { lockCounters, setCounters, type Counters } from '../platform/counters.ts';
 import { lockStock, takeStock } from '../catalogue/products/stock-queries.ts';
@@ -185,6 +186,7 @@ async function save(
     couponCodeKey === null ? [] : [{ campaignId: campaignOf.get(couponCodeKey)!, currency, grandTotal }],
   );
   const cartIds = orders.map(({ cartId }) => cartId);
+  const lineIds = orders.flatMap(({ content }) => content.lines.map(({ lineItemId }) => lineItemId));
   // Only counted products have stock, and are locked.
   const taken = new Map([...millionthsOrdered(orders)].filter(([productId]) => state.stock.has(productId)));
   const newCustomerIds = new Set([...customers.values()].map(({ customerId }) => customerId));
@@ -209,6 +211,7 @@ async function save(
     }),
     insertOrders(tx, shopId, orders),
     insertOrderLines(tx, shopId, orders),
+    moveCartValues(tx, shopId, orders, lineIds),
     addPlacedOrders(tx, shopId, orders),
     addToCustomerTotals(tx, shopId, orders),
     deleteCarts(tx, shopId, cartIds),

@@ -33,6 +33,13 @@ import { mailings } from '../content/mailings/routes.ts';
 import { pages } from '../content/pages/routes.ts';
 import { couponCampaigns } from '../coupons/routes.ts';
 import { currencies } from '../shops/currencies/routes.ts';
+import { customerFields } from '../people/customers/customer-fields.ts';
+import { productFields } from '../catalogue/products/product-fields.ts';
+import { categoryFields } from '../catalogue/categories/category-fields.ts';
+import { orderFields } from '../orders/order-fields.ts';
+import { cartFields } from '../carts/cart-fields.ts';
+import { shopFields } from '../fields/shop-fields.ts';
+import { customFields } from '../fields/definitions.ts';
 import { managedCustomers } from '../people/customers/manage-routes.ts';
 import { customerNotes } from '../people/customers/notes.ts';
 import { segments } from '../people/customers/segments.ts';
@@ -349,6 +356,8 @@ export async function buildApp({
     checkCart: (request) => cartStore.open(request),
   });
   shop(api);
+  shopFields(api);
+  customFields(api);
   sandboxOperations(api, {
     db,
     steps: cleanupSteps(config, log),
@@ -364,11 +373,13 @@ export async function buildApp({
   addresses(api, cartStore);
   paymentAndShipping(api, cartStore);
   cartBuyer(api, cartStore);
+  cartFields(api, cartStore);
   order(api, cartStore, placeOrder);
   orderOperations(api);
   sales(api);
   managedOrders(api);
   managedLines(api);
+  orderFields(api);
   managedBuyers(api, vatRegister);
   managedShipments(api);
   shipmentUndo(api);
@@ -385,10 +396,12 @@ export async function buildApp({
   categories(api);
   redirects(api);
   moveCategories(api);
+  categoryFields(api);
   assignments(api);
   productTypeOperations(api);
   customerOperations(api);
   managedCustomers(api);
+  customerFields(api);
   customerTags(api);
   customerNotes(api);
   segments(api);
@@ -403,6 +416,7 @@ export async function buildApp({
   productOperations(api);
   productWrites(api, media);
   productManagement(api);
+  productFields(api);
   updatedProducts(api);
   productExport(api);
   variationOperations(api);

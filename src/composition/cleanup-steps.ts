@@ -12,6 +12,7 @@ import { missedAddressCleanup } from '../catalogue/redirects/queries.ts';
 import { mailingCleanup } from '../content/mailings/queries.ts';
 import { cartDays } from '../carts/cart-days.ts';
 import { cartCleanup } from '../carts/queries.ts';
+import { fieldCleanup } from '../fields/queries.ts';
 import type { Config } from '../config.ts';
 import { restoreCleanup, uploadCleanup } from '../host/backups/restore-queries.ts';
 import { shopDeletion } from '../host/delete-shops.ts';
@@ -70,6 +71,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     importCleanup,
     moveCleanup,
     missedAddressCleanup,
+    fieldCleanup,
     bulkEditCleanup,
     sentPictureCleanup,
     uploadCleanup,

@@ -7,6 +7,7 @@ import { customerPersonalData } from '../people/customers/notes.ts';
 import { newsletterPersonalData } from '../people/newsletters/personal-data.ts';
 import { privacyRequestPersonalData } from '../people/privacy/requests.ts';
 import { emailPersonalData } from '../platform/email/personal-data.ts';
+import { fieldPersonalData } from '../fields/personal-data.ts';
 import type { PersonalData } from '../platform/personal-data.ts';
 import { auditPersonalData } from '../apps/audit-log/personal-data.ts';
 import { wishlistPersonalData } from '../storefront/wishlist/personal-data.ts';
@@ -22,6 +23,7 @@ export const PERSONAL_DATA: readonly PersonalData[] = [
   mailingPersonalData,
   availabilityPersonalData,
   // Carts and wish lists of an account are found by the account, so they come before it.
+  fieldPersonalData,
   cartPersonalData,
   wishlistPersonalData,
   accountPersonalData,

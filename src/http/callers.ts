@@ -20,6 +20,8 @@ export interface CallingApp {
   expiresAt: Date | null;
   /** Addresses that calls may come from; null: any. */
   networks: BlockList | null;
+  /** A user of the admin, whose `appId` names no app. */
+  isPerson?: boolean;
 }
 
 /** The caller: an app with its token, or a request without one. */

@@ -227,6 +227,32 @@ export const SHARED_REFUSALS = {
   },
   TOO_MANY_REDIRECTS: { status: 409, message: 'A shop has at most {limit} redirects' },
 
+  // Custom fields
+  CUSTOM_FIELD_TAKEN: {
+    status: 409,
+    message: 'There is a custom field of this namespace and key already',
+    field: 'key',
+  },
+  NAMESPACE_OF_OTHER: {
+    status: 403,
+    message: 'The namespace {namespace} belongs to another app or to the merchant',
+    field: 'namespace',
+  },
+  CUSTOM_FIELD_READ_ONLY: {
+    status: 403,
+    message: 'The custom field {field} can be read but not changed here',
+  },
+  CUSTOM_FIELD_CONTRADICTORY: { status: 400, message: 'The custom field contradicts itself: {problem}' },
+  CUSTOM_FIELD_TARGET_UNKNOWN: {
+    status: 400,
+    message: 'A custom field refers to something that does not exist',
+  },
+  TOO_MANY_CUSTOM_FIELDS: { status: 409, message: 'Of one kind a shop has at most {limit} custom fields' },
+  CUSTOM_FIELDS_TOO_LONG: {
+    status: 409,
+    message: 'The custom fields of one thing hold at most {limit} characters together',
+  },
+
   // Sandboxes
   NOT_A_SANDBOX: { status: 409, message: 'The shop is no sandbox' },
   DURATION_MALFORMED: {

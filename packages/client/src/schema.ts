@@ -24,6 +24,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/shop/custom-fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get custom fields of shop
+         * @description The values that the caller may read, in all languages.
+         *
+         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getShopFields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Update custom fields of shop
+         * @description Sets the named fields, removes those that are null, and leaves the others as they are. All or nothing.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        patch: operations["updateShopFields"];
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/custom-fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List custom fields
+         * @description The definitions that the caller may read. Each kind of thing needs its own scope.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listCustomFields"];
+        put?: never;
+        /**
+         * Create custom field
+         * @description Defines a field in the caller's own namespace. It needs the scope to write the thing. Of one kind of thing a shop has at most 50.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["createCustomField"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/custom-fields/{fieldId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get custom field
+         * @description Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getCustomField"];
+        /**
+         * Update custom field
+         * @description Replaces what people read, who reads and writes it, its choices and its schema. What it is stays: its thing, its type and its key. Values that are there already stay, too.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["updateCustomField"];
+        post?: never;
+        /**
+         * Delete custom field
+         * @description With all of its values.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        delete: operations["deleteCustomField"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/manage/shops/{shopId}/clock": {
         parameters: {
             query?: never;
@@ -520,6 +608,62 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/carts/{cartId}/custom-fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get custom fields of cart
+         * @description The values that the caller may read, in all languages.
+         *
+         *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getCartFields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Update custom fields of cart
+         * @description Sets the named fields, removes those that are null, and leaves the others as they are. All or nothing.
+         *
+         *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        patch: operations["updateCartFields"];
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/carts/{cartId}/line-items/{lineItemId}/custom-fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get custom fields of cart line
+         * @description The values that the caller may read, in all languages.
+         *
+         *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getCartLineFields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Update custom fields of cart line
+         * @description Sets the named fields, removes those that are null, and leaves the others as they are. All or nothing.
+         *
+         *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        patch: operations["updateCartLineFields"];
+        trace?: never;
+    };
     "/rs/shops/{shopId}/carts/{cartId}/order": {
         parameters: {
             query?: never;
@@ -798,6 +942,62 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/orders/{orderId}/custom-fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get custom fields of order
+         * @description The values that the caller may read, in all languages.
+         *
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getOrderFields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Update custom fields of order
+         * @description Sets the named fields, removes those that are null, and leaves the others as they are. All or nothing.
+         *
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        patch: operations["updateOrderFields"];
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/orders/{orderId}/line-items/{lineItemId}/custom-fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get custom fields of order line
+         * @description The values that the caller may read, in all languages.
+         *
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getOrderLineFields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Update custom fields of order line
+         * @description Sets the named fields, removes those that are null, and leaves the others as they are. All or nothing.
+         *
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        patch: operations["updateOrderLineFields"];
         trace?: never;
     };
     "/manage/shops/{shopId}/orders/{orderId}/buyer": {
@@ -1580,6 +1780,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/categories/{categoryId}/custom-fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get custom fields of category
+         * @description The values that the caller may read, in all languages.
+         *
+         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getCategoryFields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Update custom fields of category
+         * @description Sets the named fields, removes those that are null, and leaves the others as they are. All or nothing.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        patch: operations["updateCategoryFields"];
+        trace?: never;
+    };
     "/rs/shops/{shopId}/product-category-assignments": {
         parameters: {
             query?: never;
@@ -1734,6 +1962,34 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/customers/{customerId}/custom-fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get custom fields of customer
+         * @description The values that the caller may read, in all languages.
+         *
+         *     Scope: customers_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getCustomerFields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Update custom fields of customer
+         * @description Sets the named fields, removes those that are null, and leaves the others as they are. All or nothing.
+         *
+         *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        patch: operations["updateCustomerFields"];
         trace?: never;
     };
     "/manage/shops/{shopId}/customers/{customerId}/tags": {
@@ -2584,6 +2840,34 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/products/{productId}/custom-fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get custom fields of product
+         * @description The values that the caller may read, in all languages.
+         *
+         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getProductFields"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Update custom fields of product
+         * @description Sets the named fields, removes those that are null, and leaves the others as they are. All or nothing.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        patch: operations["updateProductFields"];
         trace?: never;
     };
     "/rs/shops/{shopId}/products/updated/{productProperty}": {
@@ -4478,6 +4762,279 @@ export interface components {
              * @example Not Found
              */
             status: string;
+        };
+        /** CustomFieldValues */
+        CustomFieldValues: {
+            /**
+             * @description The values by `namespace.key`. A field with languages has an object of them, a list an array. Numbers are decimal texts, money is an amount and a currency, references are ids.
+             * @example {
+             *       "care.washing": {
+             *         "en_GB": "Cold wash"
+             *       }
+             *     }
+             */
+            fields: {
+                [key: string]: unknown;
+            };
+        };
+        /** CustomFieldValuesRequest */
+        CustomFieldValuesRequest: {
+            /**
+             * @description The new values by `namespace.key`; null removes one. Others stay as they are.
+             * @example {
+             *       "care.washing": {
+             *         "en_GB": "Cold wash"
+             *       }
+             *     }
+             */
+            fields: {
+                [key: string]: unknown;
+            };
+        };
+        /** CustomFieldChoice */
+        CustomFieldChoice: {
+            /**
+             * @description What values say.
+             * @example cold
+             */
+            key: string;
+            /**
+             * @description What people read, by locale.
+             * @example {
+             *       "en_GB": "Care instructions",
+             *       "de_DE": "Pflegehinweise"
+             *     }
+             */
+            label: {
+                [key: string]: string;
+            };
+        };
+        /** CustomField */
+        CustomField: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            fieldId: string;
+            /**
+             * @description What has the field. Orders and their lines have the fields of their carts as well.
+             * @example product
+             * @enum {string}
+             */
+            resource: "product" | "variation" | "category" | "customer" | "cart" | "cartLine" | "order" | "orderLine" | "shop";
+            /**
+             * @description Groups fields; its first field decides to which app it belongs, or to the merchant.
+             * @example care
+             */
+            namespace: string;
+            /**
+             * @description Its name in this namespace.
+             * @example washing
+             */
+            key: string;
+            /**
+             * @description The type of its values. product, category, customer, page and file are references.
+             * @example text
+             * @enum {string}
+             */
+            type: "text" | "richText" | "number" | "money" | "boolean" | "date" | "choice" | "json" | "product" | "category" | "customer" | "page" | "file";
+            /**
+             * @description It has a list of values, at most 50.
+             * @example false
+             */
+            isList: boolean;
+            /**
+             * @description It has values for each language.
+             * @example true
+             */
+            isLocalised: boolean;
+            /**
+             * @description The app that has defined it; null: the merchant.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            appId: string | null;
+            /**
+             * @description What people read, by locale.
+             * @example {
+             *       "en_GB": "Care instructions",
+             *       "de_DE": "Pflegehinweise"
+             *     }
+             */
+            name: {
+                [key: string]: string;
+            };
+            /**
+             * @description A hint for people who fill it in.
+             * @example As on the label.
+             */
+            description: string | null;
+            /**
+             * @description owner: the app that has defined it; merchant: also the people of the shop, and apps with the scope of the thing; public: also shoppers.
+             * @example public
+             * @enum {string}
+             */
+            readableBy: "owner" | "merchant" | "public";
+            /**
+             * @description owner: the app, or the merchant, that has defined it; merchant: also the people of the shop; shopper: also whoever has the cart.
+             * @example merchant
+             * @enum {string}
+             */
+            writableBy: "owner" | "merchant" | "shopper";
+            /**
+             * @description Lists are filtered by it.
+             * @example false
+             */
+            isFilter: boolean;
+            /** @description The values of a choice. */
+            choices: components["schemas"]["CustomFieldChoice"][] | null;
+            /**
+             * @description What JSON must be like; null: anything.
+             * @example null
+             */
+            jsonSchema: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** CustomFieldList */
+        CustomFieldList: {
+            /** @description In the order in which they were defined. */
+            items: components["schemas"]["CustomField"][];
+        };
+        /** CustomFieldRequest */
+        CustomFieldRequest: {
+            /**
+             * @description What has the field. Orders and their lines have the fields of their carts as well.
+             * @example product
+             * @enum {string}
+             */
+            resource: "product" | "variation" | "category" | "customer" | "cart" | "cartLine" | "order" | "orderLine" | "shop";
+            /**
+             * @description Groups fields; its first field decides to which app it belongs, or to the merchant.
+             * @example care
+             */
+            namespace: string;
+            /**
+             * @description Its name in this namespace.
+             * @example washing
+             */
+            key: string;
+            /**
+             * @description The type of its values. product, category, customer, page and file are references.
+             * @example text
+             * @enum {string}
+             */
+            type: "text" | "richText" | "number" | "money" | "boolean" | "date" | "choice" | "json" | "product" | "category" | "customer" | "page" | "file";
+            /**
+             * @description It has a list of values, at most 50.
+             * @example false
+             */
+            isList?: boolean;
+            /**
+             * @description It has values for each language.
+             * @example true
+             */
+            isLocalised?: boolean;
+            /**
+             * @description What people read, by locale.
+             * @example {
+             *       "en_GB": "Care instructions",
+             *       "de_DE": "Pflegehinweise"
+             *     }
+             */
+            name: {
+                [key: string]: string;
+            };
+            /**
+             * @description A hint for people who fill it in.
+             * @example As on the label.
+             */
+            description?: string | null;
+            /**
+             * @description owner: the app that has defined it; merchant: also the people of the shop, and apps with the scope of the thing; public: also shoppers.
+             * @example public
+             * @enum {string}
+             */
+            readableBy: "owner" | "merchant" | "public";
+            /**
+             * @description owner: the app, or the merchant, that has defined it; merchant: also the people of the shop; shopper: also whoever has the cart.
+             * @example merchant
+             * @enum {string}
+             */
+            writableBy: "owner" | "merchant" | "shopper";
+            /**
+             * @description Lists are filtered by it; a public one of products is a filter of the storefront.
+             * @example false
+             */
+            isFilter?: boolean;
+            /** @description The values of a choice. */
+            choices?: components["schemas"]["CustomFieldChoice"][] | null;
+            /**
+             * @description What JSON must be like: type, enum, minimum, maximum, minLength, maxLength, minItems, maxItems, items, properties, required, additionalProperties, title and description of JSON Schema.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "width": {
+             *           "type": "number"
+             *         }
+             *       },
+             *       "required": [
+             *         "width"
+             *       ]
+             *     }
+             */
+            jsonSchema?: Record<string, never> | null;
+        };
+        /** CustomFieldChange */
+        CustomFieldChange: {
+            /**
+             * @description What people read, by locale.
+             * @example {
+             *       "en_GB": "Care instructions",
+             *       "de_DE": "Pflegehinweise"
+             *     }
+             */
+            name: {
+                [key: string]: string;
+            };
+            /**
+             * @description A hint for people who fill it in.
+             * @example As on the label.
+             */
+            description?: string | null;
+            /**
+             * @description owner: the app that has defined it; merchant: also the people of the shop, and apps with the scope of the thing; public: also shoppers.
+             * @example public
+             * @enum {string}
+             */
+            readableBy: "owner" | "merchant" | "public";
+            /**
+             * @description owner: the app, or the merchant, that has defined it; merchant: also the people of the shop; shopper: also whoever has the cart.
+             * @example merchant
+             * @enum {string}
+             */
+            writableBy: "owner" | "merchant" | "shopper";
+            /**
+             * @description Lists are filtered by it; a public one of products is a filter of the storefront.
+             * @example false
+             */
+            isFilter?: boolean;
+            /** @description The values of a choice. */
+            choices?: components["schemas"]["CustomFieldChoice"][] | null;
+            /**
+             * @description What JSON must be like: type, enum, minimum, maximum, minLength, maxLength, minItems, maxItems, items, properties, required, additionalProperties, title and description of JSON Schema.
+             * @example {
+             *       "type": "object",
+             *       "properties": {
+             *         "width": {
+             *           "type": "number"
+             *         }
+             *       },
+             *       "required": [
+             *         "width"
+             *       ]
+             *     }
+             */
+            jsonSchema?: Record<string, never> | null;
         };
         /** Clock */
         Clock: {
@@ -8459,6 +9016,10 @@ export interface components {
             availabilityWatches: {
                 [key: string]: unknown;
             }[];
+            /** @description Custom fields of the customer, of their orders and of their open carts. */
+            customFields: {
+                [key: string]: unknown;
+            }[];
             /** @description Open carts. */
             carts: {
                 [key: string]: unknown;
@@ -8538,6 +9099,11 @@ export interface components {
              * @example 2
              */
             watchesDeleted: number;
+            /**
+             * @description Values of custom fields.
+             * @example 2
+             */
+            customFieldsDeleted: number;
             /**
              * @description Open carts.
              * @example 2
@@ -10145,6 +10711,42 @@ export interface components {
              */
             source: string;
         };
+        /** ShownCustomField */
+        ShownCustomField: {
+            /**
+             * @description Its namespace.
+             * @example care
+             */
+            namespace: string;
+            /**
+             * @description Its name in the namespace.
+             * @example washing
+             */
+            key: string;
+            /**
+             * @description What people read.
+             * @example Care instructions
+             */
+            name: string;
+            /**
+             * @description The type of its values. product, category, customer, page and file are references.
+             * @example text
+             * @enum {string}
+             */
+            type: "text" | "richText" | "number" | "money" | "boolean" | "date" | "choice" | "json" | "product" | "category" | "customer" | "page" | "file";
+            /**
+             * @description As in the list of all values, in the language of this answer.
+             * @example Cold wash
+             */
+            value: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+            /**
+             * @description What people read of a choice.
+             * @example Cold
+             */
+            label?: string;
+        };
         /** Product */
         Product: {
             /**
@@ -10438,6 +11040,8 @@ export interface components {
             videos: components["schemas"]["Video"][];
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
+            /** @description Custom fields; only with includeFields. */
+            fields?: components["schemas"]["ShownCustomField"][];
         };
         /** AttributeRange */
         AttributeRange: {
@@ -12517,6 +13121,11 @@ export interface components {
          */
         locale: string;
         /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createCustomField.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        fieldId: string;
+        /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case.
          * @example 01941F29-7C00-7001-AF0A-476EC9B9B28B
          */
@@ -12658,6 +13267,13 @@ export interface components {
 }
 export type ShopInfo = components['schemas']['ShopInfo'];
 export type ErrorBody = components['schemas']['ErrorBody'];
+export type CustomFieldValues = components['schemas']['CustomFieldValues'];
+export type CustomFieldValuesRequest = components['schemas']['CustomFieldValuesRequest'];
+export type CustomFieldChoice = components['schemas']['CustomFieldChoice'];
+export type CustomField = components['schemas']['CustomField'];
+export type CustomFieldList = components['schemas']['CustomFieldList'];
+export type CustomFieldRequest = components['schemas']['CustomFieldRequest'];
+export type CustomFieldChange = components['schemas']['CustomFieldChange'];
 export type Clock = components['schemas']['Clock'];
 export type SandboxEmail = components['schemas']['SandboxEmail'];
 export type SandboxEmails = components['schemas']['SandboxEmails'];
@@ -12869,6 +13485,7 @@ export type DurabilityGuarantee = components['schemas']['DurabilityGuarantee'];
 export type EnvironmentalClaim = components['schemas']['EnvironmentalClaim'];
 export type LegalInfo = components['schemas']['LegalInfo'];
 export type Video = components['schemas']['Video'];
+export type ShownCustomField = components['schemas']['ShownCustomField'];
 export type Product = components['schemas']['Product'];
 export type AttributeRange = components['schemas']['AttributeRange'];
 export type Filter = components['schemas']['Filter'];
@@ -12972,6 +13589,7 @@ export type BackupPartUpload = components['schemas']['BackupPartUpload'];
 export type ResponseRefused = components['responses']['Refused'];
 export type ParameterShopId = components['parameters']['shopId'];
 export type ParameterLocale = components['parameters']['locale'];
+export type ParameterFieldId = components['parameters']['fieldId'];
 export type ParameterCouponCampaignId = components['parameters']['couponCampaignId'];
 export type ParameterPage = components['parameters']['page'];
 export type ParameterResultsPerPage = components['parameters']['resultsPerPage'];
@@ -13104,6 +13722,799 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getShopFields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldValues"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/shop/custom-fields",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /manage/shops/DemoShop/shop/custom-fields",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/shop/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/shop/custom-fields",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateShopFields: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateShopFields
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fields": {}
+                 *     }
+                 */
+                "application/json-patch+json": components["schemas"]["CustomFieldValuesRequest"];
+                /**
+                 * @example {
+                 *       "fields": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomFieldValuesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldValues"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /manage/shops/DemoShop/shop/custom-fields",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PATCH /manage/shops/DemoShop/shop/custom-fields",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PATCH /manage/shops/DemoShop/shop/custom-fields",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /manage/shops/NoSuchShop/shop/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /manage/shops/DemoShop/shop/custom-fields",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /manage/shops/DemoShop/shop/custom-fields",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listCustomFields: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What has the field. Orders and their lines have the fields of their carts as well.
+                 * @example product
+                 */
+                resource?: "product" | "variation" | "category" | "customer" | "cart" | "cartLine" | "order" | "orderLine" | "shop";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldList"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/custom-fields",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/custom-fields",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    createCustomField: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-createCustomField
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "resource": "product",
+                 *       "namespace": "care",
+                 *       "key": "washing",
+                 *       "type": "choice",
+                 *       "name": {
+                 *         "en_GB": "Care instructions"
+                 *       },
+                 *       "readableBy": "public",
+                 *       "writableBy": "owner",
+                 *       "isFilter": true,
+                 *       "choices": [
+                 *         {
+                 *           "key": "cold",
+                 *           "label": {
+                 *             "en_GB": "Cold wash"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomFieldRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomField"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/custom-fields",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/custom-fields",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/NoSuchShop/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/custom-fields",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/custom-fields",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getCustomField: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createCustomField.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                fieldId: components["parameters"]["fieldId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomField"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/custom-fields/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/custom-fields/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/custom-fields/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateCustomField: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateCustomField
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createCustomField.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                fieldId: components["parameters"]["fieldId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": {
+                 *         "en_GB": "Care instructions"
+                 *       },
+                 *       "readableBy": "public",
+                 *       "writableBy": "owner",
+                 *       "choices": [
+                 *         {
+                 *           "key": "cold",
+                 *           "label": {
+                 *             "en_GB": "Cold wash"
+                 *           }
+                 *         },
+                 *         {
+                 *           "key": "hot",
+                 *           "label": {
+                 *             "en_GB": "Hot wash"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomFieldChange"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomField"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/custom-fields/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/custom-fields/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/custom-fields/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/custom-fields/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/custom-fields/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    deleteCustomField: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-deleteCustomField
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createCustomField.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                fieldId: components["parameters"]["fieldId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/custom-fields/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/custom-fields/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/custom-fields/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/custom-fields/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/custom-fields/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -16909,6 +18320,516 @@ export interface operations {
             "4XX": components["responses"]["Refused"];
         };
     };
+    getCartFields: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The token that came in the answer which created the cart.
+                 * @example demo-cart-a
+                 */
+                "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
+                 */
+                cartId: components["parameters"]["cartId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldValues"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: GET /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/custom-fields",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: GET /manage/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/custom-fields",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/custom-fields",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateCartFields: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The token that came in the answer which created the cart.
+                 * @example demo-cart-a
+                 */
+                "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateCartFields
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
+                 */
+                cartId: components["parameters"]["cartId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fields": {}
+                 *     }
+                 */
+                "application/json-patch+json": components["schemas"]["CustomFieldValuesRequest"];
+                /**
+                 * @example {
+                 *       "fields": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomFieldValuesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldValues"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/custom-fields",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: PATCH /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/custom-fields",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /manage/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/custom-fields",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: PATCH /manage/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/custom-fields",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/custom-fields",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getCartLineFields: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The token that came in the answer which created the cart.
+                 * @example demo-cart-a
+                 */
+                "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
+                 */
+                cartId: components["parameters"]["cartId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-7000-ADE0-3E93CAA652D8
+                 */
+                lineItemId: components["parameters"]["lineItemId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldValues"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: GET /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8/custom-fields",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/00000000-0000-0000-0000-000000000000/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: GET /manage/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8/custom-fields",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8/custom-fields",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateCartLineFields: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The token that came in the answer which created the cart.
+                 * @example demo-cart-a
+                 */
+                "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateCartLineFields
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
+                 */
+                cartId: components["parameters"]["cartId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-7000-ADE0-3E93CAA652D8
+                 */
+                lineItemId: components["parameters"]["lineItemId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fields": {}
+                 *     }
+                 */
+                "application/json-patch+json": components["schemas"]["CustomFieldValuesRequest"];
+                /**
+                 * @example {
+                 *       "fields": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomFieldValuesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldValues"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8/custom-fields",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: PATCH /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8/custom-fields",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/00000000-0000-0000-0000-000000000000/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8/custom-fields",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: PATCH /manage/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8/custom-fields",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8/custom-fields",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
     createOrder: {
         parameters: {
             query?: never;
@@ -19061,6 +20982,502 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/payment",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getOrderFields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 */
+                orderId: components["parameters"]["orderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldValues"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/custom-fields",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/custom-fields",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/custom-fields",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateOrderFields: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateOrderFields
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 */
+                orderId: components["parameters"]["orderId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fields": {}
+                 *     }
+                 */
+                "application/json-patch+json": components["schemas"]["CustomFieldValuesRequest"];
+                /**
+                 * @example {
+                 *       "fields": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomFieldValuesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldValues"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/custom-fields",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PATCH /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/custom-fields",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: PATCH /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/custom-fields",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/custom-fields",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/custom-fields",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getOrderLineFields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941A03-2000-700C-9D24-0E0EFBAEDDC4
+                 */
+                orderId: string;
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941A03-2000-7013-ACEE-325FA221B0E3
+                 */
+                lineItemId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldValues"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3/custom-fields",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3/custom-fields",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/00000000-0000-0000-0000-000000000000/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3/custom-fields",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateOrderLineFields: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateOrderLineFields
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941A03-2000-700C-9D24-0E0EFBAEDDC4
+                 */
+                orderId: string;
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941A03-2000-7013-ACEE-325FA221B0E3
+                 */
+                lineItemId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fields": {}
+                 *     }
+                 */
+                "application/json-patch+json": components["schemas"]["CustomFieldValuesRequest"];
+                /**
+                 * @example {
+                 *       "fields": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomFieldValuesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldValues"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3/custom-fields",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PATCH /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3/custom-fields",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: PATCH /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3/custom-fields",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/00000000-0000-0000-0000-000000000000/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3/custom-fields",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3/custom-fields",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -24258,6 +26675,249 @@ export interface operations {
             "4XX": components["responses"]["Refused"];
         };
     };
+    getCategoryFields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-7003-8B80-FC97FC220816
+                 */
+                categoryId: components["parameters"]["categoryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldValues"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816/custom-fields",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /manage/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816/custom-fields",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/categories/00000000-0000-0000-0000-000000000000/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816/custom-fields",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateCategoryFields: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateCategoryFields
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-7003-8B80-FC97FC220816
+                 */
+                categoryId: components["parameters"]["categoryId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fields": {}
+                 *     }
+                 */
+                "application/json-patch+json": components["schemas"]["CustomFieldValuesRequest"];
+                /**
+                 * @example {
+                 *       "fields": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomFieldValuesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldValues"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /manage/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816/custom-fields",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PATCH /manage/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816/custom-fields",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PATCH /manage/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816/custom-fields",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /manage/shops/DemoShop/categories/00000000-0000-0000-0000-000000000000/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /manage/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816/custom-fields",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /manage/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816/custom-fields",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
     createAssignments: {
         parameters: {
             query?: never;
@@ -25742,6 +28402,249 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/group",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getCustomerFields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018BB160-E800-7001-9537-5A420D36DC00
+                 */
+                customerId: components["parameters"]["customerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldValues"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/custom-fields",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_read, Request: GET /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/custom-fields",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/customers/00000000-0000-0000-0000-000000000000/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/custom-fields",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateCustomerFields: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateCustomerFields
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018BB160-E800-7001-9537-5A420D36DC00
+                 */
+                customerId: components["parameters"]["customerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fields": {}
+                 *     }
+                 */
+                "application/json-patch+json": components["schemas"]["CustomFieldValuesRequest"];
+                /**
+                 * @example {
+                 *       "fields": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomFieldValuesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldValues"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/custom-fields",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PATCH /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/custom-fields",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_write, Request: PATCH /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/custom-fields",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /manage/shops/DemoShop/customers/00000000-0000-0000-0000-000000000000/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/custom-fields",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/custom-fields",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -32023,6 +34926,11 @@ export interface operations {
                  * @example EUR
                  */
                 currency?: components["parameters"]["currency"];
+                /**
+                 * @description Also the custom fields that the caller may read.
+                 * @example true
+                 */
+                includeFields?: boolean;
             };
             header?: never;
             path: {
@@ -32823,6 +35731,249 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/copies",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getProductFields: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 */
+                productId: components["parameters"]["productId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldValues"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/custom-fields",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/custom-fields",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/custom-fields",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateProductFields: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateProductFields
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 */
+                productId: components["parameters"]["productId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fields": {}
+                 *     }
+                 */
+                "application/json-patch+json": components["schemas"]["CustomFieldValuesRequest"];
+                /**
+                 * @example {
+                 *       "fields": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["CustomFieldValuesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomFieldValues"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/custom-fields",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PATCH /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/custom-fields",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PATCH /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/custom-fields",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /manage/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/custom-fields",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/custom-fields",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/custom-fields",
                      *       "status": "Too Many Requests"
                      *     }
                      */

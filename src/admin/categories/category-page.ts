@@ -1,3 +1,4 @@
+import { fieldCard } from '../fields/value-pages.ts';
 import { Type } from 'typebox';
 import { createAssignments, deleteAssignments } from '../../catalogue/categories/assignments.ts';
 import { deleteCategory, getCategory, updateCategory } from '../../catalogue/categories/routes.ts';
@@ -191,6 +192,7 @@ async function showCategory(visit: ShopVisit, request: PageRequest, draft?: Draf
       </form>
       <div class="stack">
         ${pictureCard(visit, category)} ${productCard(visit, category.categoryId, products, page)}
+        ${await fieldCard(visit, 'category', { categoryId: category.categoryId })}
       </div>
     </div>`,
   };

@@ -18,6 +18,7 @@ import { figures, monthChart, orderTable, SHOWN_ORDERS } from './customer-cards.
 import { customerList } from './customer-list.ts';
 import { customerStep, listStep, readCustomer, titleOf } from './customer-steps.ts';
 import { notePages, noteCard } from './note-pages.ts';
+import { fieldCard } from '../fields/value-pages.ts';
 import { issueCard } from './open-issues.ts';
 import { privacyPages } from './privacy.ts';
 import { findCustomerSummary, findOrdersOf, type CustomerSummary } from './queries.ts';
@@ -252,7 +253,8 @@ async function customerPage(visit: ShopVisit, request: PageRequest, draft?: Draf
             }
           </section>
           ${detailsForm(visit, customer, summary, draft)} ${await noteCard(visit, customerId)}
-          ${privacyCard(visit, customerId, summary)} ${blocks.markup}
+          ${await fieldCard(visit, 'customer', { customerId })} ${privacyCard(visit, customerId, summary)}
+          ${blocks.markup}
         </div>
       </div>`,
     frames: blocks.frames,

@@ -1,3 +1,4 @@
+import { fieldCard } from '../fields/value-pages.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { leavesUnion } from '../../orders/documents/proforma.ts';
 import { isWaitingForPayment } from '../../orders/order-state.ts';
@@ -104,13 +105,14 @@ function nextStep(view: OrderView): Panel | undefined {
   return action && { action };
 }
 
-function orderPage(
+async function orderPage(
   view: OrderView,
   request: PageRequest,
   panel: Panel | undefined,
   draft?: Draft,
-): AdminPage {
+): Promise<AdminPage> {
   const { visit, order } = view;
+  const fields = await fieldCard(visit, 'order', { orderId: order.orderId });
   const { messages, language } = visit;
   const blocks = blocksOf(visit, 'order', [order.orderId]);
   return {
@@ -128,7 +130,7 @@ function orderPage(
           ${panelView(view, panel, draft)} ${linesCard(view)} ${dealingsCards(view)}
           ${view.documents.length > 0 && documentsCard(view, request.query('document'))} ${historyCard(view)}
         </div>
-        <div class="stack">${sideCards(view)} ${blocks.markup}</div>
+        <div class="stack">${sideCards(view)} ${fields} ${blocks.markup}</div>
       </div>`,
     frames: blocks.frames,
     scripts: blocks.scripts,

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { fieldCard } from '../fields/value-pages.ts';
 import { copyProduct, updateProductExtras } from '../../catalogue/products/manage-routes.ts';
 import { conflict } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -76,6 +77,7 @@ export function productEditorPages(pages: ShopPages): void {
                 <div>
                   ${visibilityCard(visit, row, fields)}
                   ${row.kind !== 'variation' && (await categoriesCard(visit, row, draft))}
+                  ${await fieldCard(visit, row.kind === 'variation' ? 'variation' : 'product', { productId: row.productId })}
                 </div>
               </div>
               ${

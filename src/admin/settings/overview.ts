@@ -15,7 +15,10 @@ const GROUPS: readonly {
   pages: readonly PageName[];
 }[] = [
   { name: 'shop', pages: ['opening', 'shop', 'invoices', 'languages', 'domains', 'redirects', 'moveIn'] },
-  { name: 'selling', pages: ['taxes', 'shipping', 'payments', 'orders', 'catalogue', 'customers', 'feeds'] },
+  {
+    name: 'selling',
+    pages: ['taxes', 'shipping', 'payments', 'orders', 'catalogue', 'customers', 'customFields', 'feeds'],
+  },
   { name: 'look', pages: ['theme', 'home', 'menus', 'media', 'emails', 'legal', 'law', 'privacy'] },
   { name: 'behind', pages: ['users', 'support', 'file', 'history', 'data'] },
 ];
@@ -101,9 +104,11 @@ function placeOf(visit: ShopVisit, page: PageName) {
   const path =
     page === 'moveIn'
       ? '/move-in'
-      : ['users', 'support', 'media', 'redirects'].includes(page)
-        ? `/${page}`
-        : `/settings/${page}`;
+      : page === 'customFields'
+        ? '/custom-fields'
+        : ['users', 'support', 'media', 'redirects'].includes(page)
+          ? `/${page}`
+          : `/settings/${page}`;
   return { href: adminPath(visit, path), text: pages[page], note: about[page] };
 }
 

@@ -1,5 +1,6 @@
 import type { Config } from '../../config.ts';
 import type { Transaction } from '../../db/database.ts';
+import { deleteFileValues, moveFileValues } from '../../fields/queries.ts';
 import { notFound } from '../../http/errors.ts';
 import type { Localised } from '../../http/locale.ts';
 import { addMedia, bytesOf, takeMedia } from '../../platform/media/quota.ts';
@@ -8,7 +9,7 @@ import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { lockCategoryImage, updateCategoryImage } from '../categories/queries.ts';
 import { describePictures } from '../products/picture-texts.ts';
 import { touchProducts } from '../products/product-events.ts';
-import { lockProduct } from '../products/queries.ts';
+import { lockProduct, moveVersions } from '../products/queries.ts';
 import { attachImage, findImageNames } from '../products/slideshow.ts';
 import {
   deleteLibraryImage,
@@ -41,6 +42,14 @@ export async function replacePicture(
   if (productId !== null && !(await lockProduct(tx, shopId, productId))) throw notFound();
   const replace = productId === null ? replaceLibraryFiles : replaceProductFiles;
   if ((await replace(tx, shopId, imageKey, stored)) === 0) throw notFound();
+  if (productId === null) {
+    const moved = await moveFileValues(tx, shopId, imageKey, stored.imageKey);
+    await moveVersions(
+      tx,
+      shopId,
+      moved.flatMap((value) => value.productId ?? []),
+    );
+  }
   await addMedia(tx, shopId, -bytesOf([{ sizes }]));
   await takeMedia(tx, config, shopId, bytesOf([stored]));
   if (productId !== null) await touchProducts(tx, shopId, [productId], ['slideshow', 'productImage']);
@@ -65,6 +74,7 @@ export async function describePicture(
 export async function removeLibraryImage(tx: Transaction, shopId: string, imageKey: string): Promise<void> {
   const deleted = await deleteLibraryImage(tx, shopId, imageKey);
   if (!deleted) throw notFound();
+  await deleteFileValues(tx, shopId, imageKey);
   await addMedia(tx, shopId, -bytesOf([deleted]));
 }
 

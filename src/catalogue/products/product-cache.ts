@@ -1,3 +1,4 @@
+import { audienceKey } from '../../fields/access.ts';
 import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
 import { paged, type PageRange } from '../../http/paging.ts';
@@ -30,6 +31,8 @@ interface CachedProduct<Form> extends Versioned {
   version: string;
   /** Stock moves no version. */
   stock: number | null;
+  /** The number of its custom fields; 0 where they are not asked for. */
+  fieldCount: number;
   form: Form;
 }
 
@@ -57,8 +60,9 @@ function isCurrent(entry: Versioned, db: Queries, settings: Settings): boolean {
 }
 
 function optionsKey(options: RenderOptions, shopId: string): string {
-  const { variant, canWrite, locale, currency, origin, taxType, customerGroupId } = options;
-  return ` ${shopId} ${variant} ${canWrite} ${locale} ${currency} ${origin} ${taxType} ${customerGroupId}`;
+  const { variant, canWrite, locale, currency, origin, taxType, customerGroupId, fields } = options;
+  const readers = fields === undefined ? '' : ` ${audienceKey(fields)}`;
+  return ` ${shopId} ${variant} ${canWrite} ${locale} ${currency} ${origin} ${taxType} ${customerGroupId}${readers}`;
 }
 
 /**
@@ -109,6 +113,7 @@ function renderRow<Form>(
     settingsVersion: settings.version,
     until: until?.getTime() ?? Infinity,
     stock: row.stock,
+    fieldCount: row.fields?.length ?? 0,
     form,
   };
   if (db.caches.isCacheableOrigin(options.origin)) {
@@ -146,16 +151,17 @@ export async function readProductJson(
   productId: string,
   options: RenderOptions,
 ): Promise<ReadProduct | undefined> {
+  const withFields = options.fields !== undefined;
   const cached = db.caches.of(productJsonCache).get(productId + optionsKey(options, settings.shopId));
   if (cached && isCurrent(cached, db, settings)) {
-    const found = await findVersion(db, settings.shopId, productId);
+    const found = await findVersion(db, settings.shopId, productId, { withFields });
     if (!found) return undefined;
-    const { version, stock, visible, settingsVersion } = found;
-    if (version === cached.version && stock === cached.stock) {
+    const { version, stock, visible, settingsVersion, fieldCount } = found;
+    if (version === cached.version && stock === cached.stock && fieldCount === cached.fieldCount) {
       return { settingsVersion, visible, json: cached.form };
     }
   }
-  const row = await findProduct(db, settings.shopId, productId);
+  const row = await findProduct(db, settings.shopId, productId, { withFields });
   if (!row) return undefined;
   const { form } = renderRow(db, settings, row, options, productJsonCache, toJson);
   return { settingsVersion: row.settingsVersion, visible: row.visible, json: form };

@@ -1,5 +1,6 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import type { ReadValue } from '../../fields/value.ts';
 import type { Localised } from '../../http/locale.ts';
 import type { ImageSizes } from '../../platform/media/images.ts';
 import type { StoredImage } from '../../platform/media/store-image.ts';
@@ -37,6 +38,8 @@ export interface ProductRow extends StoredProduct {
   mainCategory: { categoryId: string; alias: string; name: Localised } | null;
   /** The distinct offers of a master's visible variations. */
   offers: VariationOffer[] | null;
+  /** null: they are not asked for. */
+  fields: ReadValue[] | null;
 }
 
 /** The version that validates a rendered product: its own, and for a variation also the master's. */
@@ -49,10 +52,37 @@ export const storedColumns = sql`
   upper(product.product_type_id::text) as "productTypeId", product.prices, product.main_image as "mainImage",
   product.facts`;
 
-/** All data for rendering, in one statement for any number of products. Unknown ids are left out. */
-export function findProductRows(db: Queries, shopId: string, productIds: readonly string[]) {
+const fieldColumn = (shopId: string, withFields: boolean) =>
+  withFields
+    ? sql`(
+        select coalesce(json_agg(json_build_object('fieldId', upper(field_id::text), 'locale', locale, 'value', value)
+          order by field_id, locale, position), '[]')
+        from custom_field_value
+        where custom_field_value.shop_id = ${shopId} and custom_field_value.resource_id = product.product_id
+      ) as fields`
+    : sql`null::json as fields`;
+
+/** Values end with what they refer to, which moves no version. */
+const fieldCount = (shopId: string, withFields: boolean) =>
+  withFields
+    ? sql`(
+        select count(*) from custom_field_value
+        where custom_field_value.shop_id = ${shopId} and custom_field_value.resource_id = product.product_id
+      ) as "fieldCount"`
+    : sql`0::bigint as "fieldCount"`;
+
+/**
+ * All data for rendering, in one statement for any number of products. Unknown ids are left out. Custom fields are read
+ * where they are asked for.
+ */
+export function findProductRows(
+  db: Queries,
+  shopId: string,
+  productIds: readonly string[],
+  { withFields = false }: { withFields?: boolean } = {},
+) {
   return db.many<ProductRow>(sql`
-    select ${storedColumns}, ${version} as version,
+    select ${storedColumns}, ${version} as version, ${fieldColumn(shopId, withFields)},
       (select settings_version from shop where shop_id = ${shopId}) as "settingsVersion",
       case when master.product_id is not null then jsonb_build_object(
         'productNumber', master.product_number, 'taxClassId', upper(master.tax_class_id::text),
@@ -86,9 +116,15 @@ export function findProductRows(db: Queries, shopId: string, productIds: readonl
 }
 
 /** A single product. Concurrent requests share the statement. */
-export function findProduct(db: Queries, shopId: string, productId: string) {
-  return db.shared.byId(shopId, 'products', productId, async (productIds) =>
-    byProductId(await findProductRows(db, shopId, productIds)),
+export function findProduct(
+  db: Queries,
+  shopId: string,
+  productId: string,
+  options: { withFields?: boolean } = {},
+) {
+  const kind = options.withFields ? 'products with fields' : 'products';
+  return db.shared.byId(shopId, kind, productId, async (productIds) =>
+    byProductId(await findProductRows(db, shopId, productIds, options)),
   );
 }
 
@@ -114,16 +150,27 @@ export const versionColumns = sql`upper(product.product_id::text) as "productId"
   product.stock::float8 as stock, product.visible`;
 
 /** One product's version and the settings' version. Concurrent requests share the statement. */
-export function findVersion(db: Queries, shopId: string, productId: string) {
-  return db.shared.byId(shopId, 'product versions', productId, async (productIds) => {
-    const found = await db.many<FoundVersion & { settingsVersion: number }>(sql`
-      select ${versionColumns}, shop.settings_version as "settingsVersion"
+export function findVersion(
+  db: Queries,
+  shopId: string,
+  productId: string,
+  { withFields = false }: { withFields?: boolean } = {},
+) {
+  const kind = withFields ? 'product versions with fields' : 'product versions';
+  return db.shared.byId(shopId, kind, productId, async (productIds) => {
+    const found = await db.many<FoundVersion & { settingsVersion: number; fieldCount: number }>(sql`
+      select ${versionColumns}, ${fieldCount(shopId, withFields)}, shop.settings_version as "settingsVersion"
       from product
       join shop on shop.shop_id = product.shop_id
       left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
       where product.shop_id = ${shopId} and product.product_id = any (${productIds}::uuid[])`);
     return byProductId(found);
   });
+}
+
+export function findProductKind(db: Queries, shopId: string, productId: string) {
+  return db.one<{ kind: string; visible: boolean }>(sql`
+    select kind, visible from product where shop_id = ${shopId} and product_id = ${productId}`);
 }
 
 /** In the order of the ids; unknown ids are left out. */

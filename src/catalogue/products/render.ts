@@ -1,3 +1,6 @@
+import type { Audience } from '../../fields/access.ts';
+import { readableFields } from '../../fields/values.ts';
+import { shownFields } from '../../fields/value.ts';
 import { toSeconds } from '../../http/dates.ts';
 import { storefrontUrl } from '../../http/links.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
@@ -27,6 +30,8 @@ export interface RenderOptions extends PriceView {
   canWrite: boolean;
   /** full: the product itself; list: without the fields of its own page only; search: without tiers as well. */
   variant: 'full' | 'list' | 'search';
+  /** For whom custom fields are beside the product; absent: there are none. */
+  fields?: Audience;
 }
 
 /** A product, and until when it is valid without a change; null: forever. */
@@ -141,9 +146,19 @@ export function renderProduct(
     isInWishlist: false,
     videos: facts.videos ?? [],
     links: linksOf(row, settings, options, prices.lowestPrice !== null),
+    ...(options.fields !== undefined && { fields: customFieldsOf(row, settings, options.fields, locale) }),
   };
   const ahead = moments.filter((moment) => moment > now).toSorted((a, b) => a.getTime() - b.getTime());
   return { product, until: ahead[0] ?? null };
+}
+
+function customFieldsOf(row: ProductRow, settings: Settings, audience: Audience, locale: string) {
+  const resource = row.kind === 'variation' ? 'variation' : 'product';
+  const { defaultLocale } = settings;
+  return shownFields(readableFields(settings, resource, audience), row.fields ?? [], {
+    locale,
+    defaultLocale,
+  });
 }
 
 function safetyInfo(

@@ -1,4 +1,6 @@
 import { Type } from 'typebox';
+import { audienceOf } from '../../fields/access.ts';
+import { IncludeFields } from '../../fields/schema.ts';
 import { notFound, Refusal } from '../../http/errors.ts';
 import { readingLocale } from '../../http/locale.ts';
 import { operation, type ReadCall } from '../../http/operation.ts';
@@ -87,7 +89,11 @@ const getProduct = operation({
   summary: 'Get product',
   access: 'products_read',
   params: Type.Object({ productId: Id }),
-  query: Type.Object({ locale: LocaleParameter, currency: CurrencyParameter }),
+  query: Type.Object({
+    locale: LocaleParameter,
+    currency: CurrencyParameter,
+    includeFields: IncludeFields,
+  }),
   answer: Product,
 });
 
@@ -143,7 +149,10 @@ export function productOperations(api: Operations): void {
   api.read(getProduct, async (call) => {
     const { db, shopId, params, query } = call;
     return withCachedSettings(db, shopId, async (settings, verify) => {
-      const options = renderOptions(call, settings, query, 'full');
+      const options = {
+        ...renderOptions(call, settings, query, 'full'),
+        ...(query.includeFields && { fields: audienceOf(call.caller) }),
+      };
       const found = await readProductJson(db, settings, params.productId, options);
       verify(found?.settingsVersion);
       if (!found || (!found.visible && !canWriteProducts(call))) throw notFound();

@@ -46,7 +46,9 @@ export async function openBackup(
   { onStart = () => {}, onProgress = () => {}, leaveOut = () => false }: BackupOptions = {},
 ): Promise<BackupContent | undefined> {
   await setTextFormats(tx);
-  const tables = (await findShopTables(tx)).filter(({ name }) => !leaveOut(name));
+  const tables = (await findShopTables(tx))
+    .filter(({ name }) => !leaveOut(name))
+    .map((table) => ({ ...table, empty: columnsTo(table, leaveOut) }));
   const manifest = await createManifest(tx, shopId, tables);
   if (manifest.tables.find(({ name }) => name === 'shop')!.rows === 0) return undefined;
   const storage = openMediaStorage(config);
@@ -87,17 +89,31 @@ export async function setTextFormats(tx: Transaction): Promise<void> {
   await tx.run(sql`set local idle_in_transaction_session_timeout = 0`);
 }
 
+/** A table of a backup. */
+interface ReadTable extends ShopTable {
+  /** Columns that refer to tables that are left out: their rows are left out as well. Absent: none. */
+  empty?: readonly string[];
+}
+
+function columnsTo({ foreignKeys }: ShopTable, isLeftOut: (table: string) => boolean): string[] {
+  return foreignKeys.flatMap(({ table, columns }) => (isLeftOut(table) ? columns : []));
+}
+
+const emptyColumns = ({ empty = [] }: ReadTable) =>
+  empty.map((column) => ` and ${quoted(column)} is null`).join('');
+
 async function createManifest(
   tx: Transaction,
   shopId: string,
-  tables: readonly ShopTable[],
+  tables: readonly ReadTable[],
 ): Promise<Manifest> {
   const counted: Manifest['tables'] = [];
-  for (const { name, columns } of tables) {
+  for (const table of tables) {
+    const { name, columns } = table;
     counted.push({
       name,
       columns: columns.map((column) => column.name),
-      rows: await countRows(tx, shopId, name),
+      rows: await countRows(tx, shopId, table),
     });
   }
   const applied = await tx.one<{ name: string }>(sql`select name from migration order by name desc limit 1`);
@@ -117,9 +133,9 @@ export async function packageVersion(): Promise<string> {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-async function countRows(db: Queries, shopId: string, table: string): Promise<number> {
-  const text = `select count(*) as count from ${quoted(table)} where shop_id = `;
-  return (await db.one<{ count: number }>(catalogueSql([text, ''], [shopId])))!.count;
+async function countRows(db: Queries, shopId: string, table: ReadTable): Promise<number> {
+  const text = `select count(*) as count from ${quoted(table.name)} where shop_id = `;
+  return (await db.one<{ count: number }>(catalogueSql([text, emptyColumns(table)], [shopId])))!.count;
 }
 
 /** Target size of a batch of rows, as text. */
@@ -136,7 +152,7 @@ const compress = promisify(gzip);
 async function* rowChunks(
   tx: Transaction,
   shopId: string,
-  table: ShopTable,
+  table: ReadTable,
   expected: number,
   onProgress: (rows: number) => void,
 ): AsyncGenerator<NewChunk> {
@@ -152,7 +168,7 @@ async function* rowChunks(
 }
 
 /** The rows of a table as lines of JSON, in batches of about a megabyte. */
-export async function* readRows(tx: Transaction, shopId: string, table: ShopTable): AsyncGenerator<string[]> {
+export async function* readRows(tx: Transaction, shopId: string, table: ReadTable): AsyncGenerator<string[]> {
   await tx.run(declareRows(shopId, table));
   let fetch = FETCHES[1]!;
   for (;;) {
@@ -169,7 +185,7 @@ export async function* readRows(tx: Transaction, shopId: string, table: ShopTabl
  * A row is an array of the texts of its columns, with null for null. Rows that refer to others of their table come
  * after them, so they can be inserted in this order.
  */
-function declareRows(shopId: string, table: ShopTable): Sql {
+function declareRows(shopId: string, table: ReadTable): Sql {
   const name = quoted(table.name);
   const texts = table.columns.map((column) => `entry.${quoted(column.name)}::text`);
   const begin = 'declare backup_rows no scroll cursor for';
@@ -178,7 +194,7 @@ function declareRows(shopId: string, table: ShopTable): Sql {
   const parent = parentOf(table);
   if (!parent) {
     const select = `${begin} select ${line} from ${name} as entry where entry.shop_id = `;
-    return catalogueSql([select, ` order by ${key}`], [shopId]);
+    return catalogueSql([select, `${emptyColumns(table)} order by ${key}`], [shopId]);
   }
   const [own, above] = [quoted(parent.target), quoted(parent.column)];
   return catalogueSql(

@@ -19,6 +19,8 @@ export interface Settings extends StoredSettings {
   /** Changes with every change of the settings. */
   version: number;
   productTypes: ProductType[];
+  /** Those of the merchant and of installed apps. */
+  customFields: CustomField[];
   /**
    * The domains that lead to the shop and are used in links: all it has named except those that wait for their proof.
    */
@@ -71,6 +73,62 @@ export interface TypeAttribute {
   visible: boolean;
   preDefined: boolean;
   values: { value: string; name: Localised }[];
+}
+
+export const FIELD_RESOURCES = [
+  'product',
+  'variation',
+  'category',
+  'customer',
+  'cart',
+  'cartLine',
+  'order',
+  'orderLine',
+  'shop',
+] as const;
+export type FieldResource = (typeof FIELD_RESOURCES)[number];
+
+export const FIELD_TYPES = [
+  'text',
+  'richText',
+  'number',
+  'money',
+  'boolean',
+  'date',
+  'choice',
+  'json',
+  'product',
+  'category',
+  'customer',
+  'page',
+  'file',
+] as const;
+export type FieldType = (typeof FIELD_TYPES)[number];
+
+/** The definition of a custom field: what a product, a customer or an order may have beyond what all have. */
+export interface CustomField {
+  fieldId: string;
+  resource: FieldResource;
+  /** The field is `namespace.key` in the API, in files and in feeds. */
+  namespace: string;
+  key: string;
+  /** The app whose namespace it is; null: it is the merchant's. */
+  appId: string | null;
+  type: FieldType;
+  name: Localised;
+  description: string | null;
+  isList: boolean;
+  isLocalised: boolean;
+  readableBy: 'owner' | 'merchant' | 'public';
+  writableBy: 'owner' | 'merchant' | 'shopper';
+  isFilter: boolean;
+  choices: FieldChoice[] | null;
+  jsonSchema: unknown;
+}
+
+export interface FieldChoice {
+  key: string;
+  label: Localised;
 }
 
 /** Ten thousand shops with few settings, or a thousand with many. */
@@ -179,6 +237,7 @@ const OUTSIDE_OF_DOCUMENT = [
   'newsletterCampaigns',
   'customerGroups',
   'productTypes',
+  'customFields',
   'isSuspended',
   'deletionAt',
   'emailsFrozen',
@@ -252,6 +311,18 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
           order by created_at, product_type_id), '[]')
         from product_type where product_type.shop_id = ${shopId}
       ) as "productTypes",
+      (
+        select coalesce(json_agg(json_build_object(
+          'fieldId', upper(field_id::text), 'resource', resource, 'namespace', custom_field.namespace, 'key', key,
+          'appId', upper(app_id::text), 'type', type, 'name', name, 'description', description, 'isList', is_list,
+          'isLocalised', is_localised, 'readableBy', readable_by, 'writableBy', writable_by, 'isFilter', is_filter,
+          'choices', choices, 'jsonSchema', json_schema) order by created_at, field_id), '[]')
+        from custom_field
+        join custom_field_namespace on custom_field_namespace.shop_id = ${shopId}
+          and custom_field_namespace.namespace = custom_field.namespace
+          and custom_field_namespace.removed_at is null
+        where custom_field.shop_id = ${shopId} and custom_field.removed_at is null
+      ) as "customFields",
       (
         select coalesce(json_agg(host order by position), '[]') from shop_domain
         where shop_domain.shop_id = ${shopId}

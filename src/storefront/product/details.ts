@@ -3,6 +3,11 @@ import { shownAttributes } from '../../catalogue/products/attributes.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { typeOf } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
+import { readableFields } from '../../fields/values.ts';
+import { shownFields } from '../../fields/value.ts';
+import { dateText } from '../../http/dates.ts';
+import { formatMoney, toMinor } from '../../kernel/money.ts';
+import type { FieldType } from '../../shops/settings/settings.ts';
 import { basePriceText } from '../../catalogue/products/shown-price.ts';
 import { amountWithUnit, formatNumber } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
@@ -55,6 +60,7 @@ export function detailsView(visit: Visit, row: ProductRow, product: Product): Ma
           },
         ]
       : []),
+    ...fieldRows(visit, row),
     ...legalRows(product, locale),
   ];
   if (rows.length === 0) return false;
@@ -138,6 +144,40 @@ export function environmentView({ locale }: Visit, { legalInfo }: Product): Mark
     <p>${claim}</p>
     <p><small>${messages.claimSource.pieces({ source: shown })}</small></p>
   </section>`;
+}
+
+/** The public custom fields that a line can show. */
+function fieldRows({ locale, settings }: Visit, { kind, fields }: ProductRow) {
+  const messages = messagesIn(locale).storefront.product;
+  const resource = kind === 'variation' ? 'variation' : 'product';
+  const shown = readableFields(settings, resource, 'shopper').filter(({ type }) => SHOWN_TYPES.has(type));
+  const { defaultLocale } = settings;
+  return shownFields(shown, fields ?? [], { locale, defaultLocale }).map(({ name, type, value, label }) => ({
+    name,
+    value: [
+      label ??
+        [value]
+          .flat()
+          .map((entry) => fieldValue(type, entry, messages, locale))
+          .join(', '),
+    ],
+  }));
+}
+
+const SHOWN_TYPES: ReadonlySet<FieldType> = new Set(['text', 'number', 'money', 'boolean', 'date', 'choice']);
+
+function fieldValue(
+  type: FieldType,
+  value: unknown,
+  messages: Messages['storefront']['product'],
+  locale: string,
+): string {
+  if (type === 'boolean') return value === true ? messages.yes : messages.no;
+  if (type === 'date') return dateText(new Date(String(value)), locale);
+  if (type === 'number') return formatNumber(Number(value), locale);
+  if (type !== 'money') return String(value);
+  const { amount, currency } = value as { amount: number; currency: string };
+  return formatMoney(toMinor(amount, currency)!, currency, locale);
 }
 
 function attributeValue(

@@ -129,7 +129,13 @@ async function renderContent(
       : variations.find((variation) => variation.productId === productId);
   const offerId = chosen?.productId ?? productId;
   const others = [...new Set(parseVersions(found.crossSelling ?? '').map((ref) => ref.productId))];
-  const rows = await findProductRows(db, shopId, [...new Set([productId, offerId, ...others])]);
+  const withFields = settings.customFields.some(
+    ({ resource, readableBy }) =>
+      readableBy === 'public' && (resource === 'product' || resource === 'variation'),
+  );
+  const rows = await findProductRows(db, shopId, [...new Set([productId, offerId, ...others])], {
+    withFields,
+  });
   const row = rows.find((one) => one.productId === productId);
   const offerRow = rows.find((one) => one.productId === offerId);
   if (!row || !offerRow) return undefined;

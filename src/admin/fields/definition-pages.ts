@@ -1,0 +1,349 @@
+import { Type } from 'typebox';
+import {
+  createCustomField,
+  deleteCustomField,
+  getCustomField,
+  updateCustomField,
+} from '../../fields/definitions.ts';
+import { FIELD_RESOURCES, FIELD_TYPES, type CustomField } from '../../shops/settings/settings.ts';
+import { fullKey } from '../../fields/value.ts';
+import type { FieldChange } from '../../fields/schema.ts';
+import { notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import type { Localised } from '../../http/locale.ts';
+import { Redirect, type FormRequest, type PageRequest } from '../../http/page-kit.ts';
+import { isId } from '../../kernel/ids.ts';
+import {
+  declareForm,
+  optionsOf,
+  readFields,
+  showFields,
+  type StoredValue,
+} from '../components/declared-form.ts';
+import { buttonForm, problemOf } from '../components/form.ts';
+import { languageName } from '../components/language-name.ts';
+import { languageTabs } from '../components/language-tabs.ts';
+import { refuseField } from '../components/validation.ts';
+import type { AdminMessages } from '../messages.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, ShopPages } from '../pages.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
+import { nameOf } from './field-inputs.ts';
+
+const PATH = '/custom-fields';
+const PERMISSIONS = { read: 'settings_read', write: 'settings_write' } as const;
+
+const choicesOf = <Value extends string>(values: readonly Value[], texts: Readonly<Record<Value, string>>) =>
+  values.map((value) => ({ value, text: texts[value] }));
+
+/** What a field is, which stays as it is. */
+const IDENTITY = declareForm(createCustomField, ({ customFields: words }) => ({
+  resource: { kind: 'choice', label: words.resource, choices: choicesOf(FIELD_RESOURCES, words.things) },
+  type: {
+    kind: 'choice',
+    label: words.type,
+    hint: words.typeHint,
+    choices: choicesOf(FIELD_TYPES, words.types),
+  },
+  namespace: { label: words.namespace, hint: words.namespaceHint, isRequired: true },
+  key: { label: words.key, hint: words.keyHint, isRequired: true },
+  isList: { kind: 'tick', label: words.isList },
+  isLocalised: { kind: 'tick', label: words.isLocalised },
+}));
+
+const changeableIn = ({ customFields: words }: AdminMessages) =>
+  ({
+    description: { label: words.description, hint: words.descriptionHint },
+    readableBy: {
+      kind: 'choice',
+      label: words.readableBy,
+      choices: choicesOf(['merchant', 'public'], words.readers),
+    },
+    writableBy: {
+      kind: 'choice',
+      label: words.writableBy,
+      hint: words.writableByHint,
+      choices: choicesOf(['merchant', 'shopper'], words.writers),
+    },
+    isFilter: { kind: 'tick', label: words.isFilter, hint: words.isFilterHint },
+  }) as const;
+
+const RIGHTS = declareForm(updateCustomField, changeableIn);
+
+/** Texts of the form whose form in the operation is another. */
+const TEXTS = declareForm(
+  {
+    body: Type.Object({
+      name: Type.String({ maxLength: 100 }),
+      choices: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 100 }),
+      jsonSchema: Type.String({ maxLength: 8_000 }),
+    }),
+  },
+  ({ customFields: words }) => ({
+    name: { label: words.name, isLocalised: true },
+    choices: { kind: 'lines', label: words.choices, hint: words.choicesHint, isLocalised: true },
+    jsonSchema: { kind: 'long text', label: words.jsonSchema, hint: words.jsonSchemaHint, isCode: true },
+  }),
+);
+
+/** The definitions of the merchant, and those of apps to look at. */
+export function fieldDefinitionPages(pages: ShopPages): void {
+  pages.get(PATH, 'settings_read', showList);
+  pages.form(
+    `${PATH}/new`,
+    { read: 'settings_write', write: 'settings_write' },
+    { show: showNew, save: addField },
+    optionsOf(IDENTITY, RIGHTS, TEXTS),
+  );
+  pages.form(`${PATH}/:fieldId`, PERMISSIONS, { show: showField, save: saveField }, optionsOf(RIGHTS, TEXTS));
+  pages.post(`${PATH}/:fieldId/delete`, 'settings_write', async (visit, { params }) => {
+    const { fieldId, ...field } = await loadField(visit, params['fieldId']!);
+    await visit.call(deleteCustomField, { params: { fieldId } });
+    return new Redirect(
+      adminPath(visit, PATH),
+      visit.messages.customFields.deleted({ field: fullKey(field) }),
+    );
+  });
+}
+
+const step = (visit: ShopVisit) => [
+  { href: adminPath(visit, '/settings'), text: visit.messages.layout.menuEntries.settings },
+];
+const listStep = (visit: ShopVisit) => [
+  ...step(visit),
+  { href: adminPath(visit, PATH), text: visit.messages.customFields.title },
+];
+
+async function loadField(visit: ShopVisit, fieldId: string) {
+  if (!isId(fieldId)) throw notFound();
+  return visit.call(getCustomField, { params: { fieldId: fieldId.toUpperCase() } });
+}
+
+async function showList(visit: ShopVisit): Promise<AdminPage> {
+  const words = visit.messages.customFields;
+  const fields = visit.settings.customFields.filter(({ readableBy }) => readableBy !== 'owner');
+  return {
+    title: words.title,
+    menu: 'settings',
+    breadcrumbs: step(visit),
+    actions:
+      visit.may('settings_write') &&
+      html`<a class="button main" href="${adminPath(visit, `${PATH}/new`)}">${words.add}</a>`,
+    main: html`<p class="hint intro">${words.intro}</p>
+      <p><a href="${adminPath(visit, '/settings/shop/custom-fields')}">${words.ofShop}</a></p>
+      ${fields.length === 0 && html`<p class="quiet">${words.empty}</p>`}
+      ${FIELD_RESOURCES.map((resource) => {
+        const own = fields.filter((field) => field.resource === resource);
+        return own.length > 0 && fieldTable(visit, words.things[resource], own);
+      })}`,
+  };
+}
+
+function fieldTable(visit: ShopVisit, title: string, fields: readonly CustomField[]): Markup {
+  const words = visit.messages.customFields;
+  return html`<section class="card">
+    <h2>${title}</h2>
+    <div class="list plain">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">${words.name}</th>
+            <th scope="col">${words.key}</th>
+            <th scope="col">${words.type}</th>
+            <th scope="col">${words.readableBy}</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${fields.map(
+            (field) =>
+              html`<tr>
+                <td>
+                  <a href="${adminPath(visit, `${PATH}/${field.fieldId}`)}">${nameOf(field, visit)}</a>
+                  ${field.appId !== null && html`<span class="quiet">${words.ofApp}</span>`}
+                </td>
+                <td><code>${fullKey(field)}</code></td>
+                <td>${words.types[field.type]}</td>
+                <td>${words.readers[field.readableBy === 'public' ? 'public' : 'merchant']}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  </section>`;
+}
+
+async function showNew(visit: ShopVisit, _request: PageRequest, draft?: Draft): Promise<AdminPage> {
+  const words = visit.messages.customFields;
+  const field = showFields(IDENTITY, visit, { draft });
+  return {
+    title: words.add,
+    menu: 'settings',
+    breadcrumbs: listStep(visit),
+    main: html`<form method="post" class="card">
+      ${problemOf(draft)} ${languageTabs(visit.settings.locales, visit.language, visit.messages)}
+      ${nameFields(visit, undefined, draft)} ${field('resource')} ${field('type')} ${field('namespace')}
+      ${field('key')} ${field('isList')} ${field('isLocalised')}
+      ${changeableFields(visit, undefined, draft, { hasChoices: true, hasSchema: true })}
+      <button class="main">${visit.messages.form.add}</button>
+    </form>`,
+  };
+}
+
+async function addField(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
+  const identity = readFields(IDENTITY, form, visit);
+  const body = { ...identity, ...readChange(visit, form, identity.type) };
+  const field = await visit.call(createCustomField, { body });
+  return new Redirect(adminPath(visit, PATH), visit.messages.customFields.added({ field: fullKey(field) }));
+}
+
+async function showField(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
+  const words = visit.messages.customFields;
+  const field = (await loadField(visit, request.params['fieldId']!)) as CustomField;
+  const mayChange = visit.may('settings_write') && field.appId === null;
+  const facts = html`<dl class="pairs">
+    <dt>${words.resource}</dt>
+    <dd>${words.things[field.resource]}</dd>
+    <dt>${words.key}</dt>
+    <dd><code>${fullKey(field)}</code></dd>
+    <dt>${words.type}</dt>
+    <dd>
+      ${[words.types[field.type], field.isList && words.isList, field.isLocalised && words.isLocalised].filter((text) => text !== false).join(', ')}
+    </dd>
+  </dl>`;
+  return {
+    title: nameOf(field, visit),
+    menu: 'settings',
+    breadcrumbs: listStep(visit),
+    main: html`<section class="card">
+        ${facts} ${field.appId !== null && html`<p class="hint">${words.ofAppHint}</p>`}
+      </section>
+      ${
+        mayChange &&
+        html`<form method="post" class="card">
+            ${problemOf(draft)} ${languageTabs(visit.settings.locales, visit.language, visit.messages)}
+            ${nameFields(visit, field, draft)}
+            ${changeableFields(visit, field, draft, {
+              hasChoices: field.type === 'choice',
+              hasSchema: field.type === 'json',
+            })}
+            <button class="main">${visit.messages.form.save}</button>
+          </form>
+          ${buttonForm({
+            action: adminPath(visit, `${PATH}/${field.fieldId}/delete`),
+            text: words.delete,
+            kind: 'danger',
+            confirm: words.confirmDelete,
+          })}`
+      }`,
+  };
+}
+
+async function saveField(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
+  const { fieldId, type } = await loadField(visit, form.params['fieldId']!);
+  await visit.call(updateCustomField, { params: { fieldId }, body: readChange(visit, form, type) });
+  return new Redirect(adminPath(visit, PATH), visit.messages.form.saved);
+}
+
+function labelIn(visit: ShopVisit, label: string, locale: string): string {
+  const { locales } = visit.settings;
+  return locales.length < 2 ? label : `${label} (${languageName(locale, visit.language, locales)})`;
+}
+
+function nameFields(visit: ShopVisit, field: CustomField | undefined, draft: Draft | undefined): Markup {
+  const { locales, defaultLocale } = visit.settings;
+  const words = visit.messages.customFields;
+  return html`${locales.map(
+    (locale) =>
+      html`<div data-language="${locale}">
+        ${showFields(TEXTS, visit, { values: { name: field?.name[locale] }, draft, locale })('name', {
+          label: labelIn(visit, words.name, locale),
+          isRequired: locale === defaultLocale,
+        })}
+      </div>`,
+  )}`;
+}
+
+function changeableFields(
+  visit: ShopVisit,
+  field: CustomField | undefined,
+  draft: Draft | undefined,
+  { hasChoices, hasSchema }: { hasChoices: boolean; hasSchema: boolean },
+): Markup {
+  const words = visit.messages.customFields;
+  const { locales } = visit.settings;
+  const values = {
+    description: field?.description,
+    readableBy: field?.readableBy,
+    writableBy: field?.writableBy,
+    isFilter: field?.isFilter,
+  } satisfies Record<string, StoredValue>;
+  const right = showFields(RIGHTS, visit, { values, draft });
+  const schema = field?.jsonSchema ? JSON.stringify(field.jsonSchema, null, 2) : '';
+  return html`${right('description')} ${right('readableBy')} ${right('writableBy')} ${right('isFilter')}
+  ${
+    hasChoices &&
+    locales.map(
+      (locale) =>
+        html`<div data-language="${locale}">
+          ${showFields(TEXTS, visit, { values: { choices: linesOf(field, locale) }, draft, locale })(
+            'choices',
+            { label: labelIn(visit, words.choices, locale) },
+          )}
+        </div>`,
+    )
+  }
+  ${hasSchema && showFields(TEXTS, visit, { values: { jsonSchema: schema }, draft })('jsonSchema')}`;
+}
+
+/** `cold = Cold wash` */
+function linesOf(field: CustomField | undefined, locale: string): string[] {
+  return (field?.choices ?? []).flatMap(({ key, label }) => {
+    const text = label[locale];
+    return text === undefined ? [] : [`${key} = ${text}`];
+  });
+}
+
+function readChange(visit: ShopVisit, form: FormRequest, type: CustomField['type']): FieldChange {
+  const { locales } = visit.settings;
+  const texts = locales.map((locale) => ({ locale, ...readFields(TEXTS, form, visit, { locale }) }));
+  const name = Object.fromEntries(
+    texts.flatMap(({ locale, name: text }) => (text === '' ? [] : [[locale, text] as const])),
+  );
+  const rights = readFields(RIGHTS, form, visit);
+  return {
+    ...rights,
+    name,
+    choices: type === 'choice' ? readChoices(visit, texts) : null,
+    jsonSchema: type === 'json' ? readSchema(visit, form) : null,
+  };
+}
+
+function readChoices(
+  visit: ShopVisit,
+  texts: readonly { locale: string; choices: string[] }[],
+): { key: string; label: Localised }[] {
+  const labels = new Map<string, Record<string, string>>();
+  for (const { locale, choices } of texts) {
+    for (const line of choices) {
+      const [key = '', ...rest] = line.split('=');
+      const label = rest.join('=').trim() || key.trim();
+      if (key.trim() === '')
+        throw refuseField(`choices.${locale}`, visit.messages.customFields.wrongChoice({ line }));
+      labels.set(key.trim(), { ...labels.get(key.trim()), [locale]: label });
+    }
+  }
+  return [...labels].map(([key, label]) => ({ key, label }));
+}
+
+function readSchema(visit: ShopVisit, form: FormRequest): Record<string, unknown> | null {
+  const text = form.field('jsonSchema');
+  if (text === '') return null;
+  const refusal = refuseField('jsonSchema', visit.messages.customFields.noJson);
+  try {
+    const schema: unknown = JSON.parse(text);
+    if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) throw refusal;
+    return schema as Record<string, unknown>;
+  } catch (error) {
+    throw error instanceof SyntaxError ? refusal : error;
+  }
+}

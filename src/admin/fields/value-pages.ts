@@ -1,0 +1,251 @@
+import type { TObject } from 'typebox';
+import { categoryFieldOperations } from '../../catalogue/categories/category-fields.ts';
+import { productFieldOperations } from '../../catalogue/products/product-fields.ts';
+import { findProductKind } from '../../catalogue/products/queries.ts';
+import { shopFieldOperations } from '../../fields/shop-fields.ts';
+import { readableFields, type fieldOperations } from '../../fields/values.ts';
+import { fullKey } from '../../fields/value.ts';
+import { notFound } from '../../http/errors.ts';
+import { html, plainText, type Markup } from '../../http/html.ts';
+import { Redirect, type FormRequest, type PageRequest } from '../../http/page-kit.ts';
+import { isId } from '../../kernel/ids.ts';
+import { orderFieldOperations } from '../../orders/order-fields.ts';
+import { customerFieldOperations } from '../../people/customers/customer-fields.ts';
+import type { CustomField, FieldResource } from '../../shops/settings/settings.ts';
+import { problemOf } from '../components/form.ts';
+import { RICH_TEXT_SCRIPTS } from '../components/rich-text.ts';
+import { refusalBeside } from '../components/validation.ts';
+import { requireUnchanged, versionField } from '../components/version.ts';
+import type { MenuEntry } from '../layout/menu.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, ShopPages } from '../pages.ts';
+import type { Permission } from '../users/permissions.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
+import {
+  entryText,
+  FIELD_LIMITS,
+  fieldInputs,
+  inputOfPlace,
+  isEditable,
+  nameOf,
+  namesOfReferences,
+  readFieldInputs,
+  type FieldValues,
+} from './field-inputs.ts';
+
+/** A kind of thing with a page for its custom fields. */
+interface FieldPage {
+  resource: FieldResource;
+  /** Of the thing; its fields are at `/custom-fields` below it. */
+  path: string;
+  /** The name of its id in the path; the shop has none. */
+  idName?: string;
+  operations: ReturnType<typeof fieldOperations<TObject>>;
+  permissions: { read: Permission; write: Permission };
+  menu: MenuEntry;
+  /** Where one of several definitions applies. */
+  resourceOf?: (visit: ShopVisit, id: string) => Promise<FieldResource>;
+}
+
+const PAGES: readonly FieldPage[] = [
+  {
+    resource: 'product',
+    path: '/products/:productId',
+    idName: 'productId',
+    operations: productFieldOperations,
+    permissions: { read: 'products_read', write: 'products_write' },
+    menu: 'products',
+    resourceOf: async ({ db, shopId }, productId) => {
+      const found = await findProductKind(db, shopId, productId);
+      return found?.kind === 'variation' ? 'variation' : 'product';
+    },
+  },
+  {
+    resource: 'category',
+    path: '/categories/:categoryId',
+    idName: 'categoryId',
+    operations: categoryFieldOperations,
+    permissions: { read: 'products_read', write: 'products_write' },
+    menu: 'products',
+  },
+  {
+    resource: 'customer',
+    path: '/customers/:customerId',
+    idName: 'customerId',
+    operations: customerFieldOperations,
+    permissions: { read: 'customers_read', write: 'customers_write' },
+    menu: 'customers',
+  },
+  {
+    resource: 'order',
+    path: '/orders/:orderId',
+    idName: 'orderId',
+    operations: orderFieldOperations,
+    permissions: { read: 'orders_read', write: 'orders_write' },
+    menu: 'orders',
+  },
+  {
+    resource: 'shop',
+    path: '/settings/shop',
+    operations: shopFieldOperations,
+    permissions: { read: 'settings_read', write: 'settings_write' },
+    menu: 'settings',
+  },
+];
+
+/** A page for the custom fields of each kind of thing. */
+export function fieldValuePages(pages: ShopPages): void {
+  for (const page of PAGES) {
+    pages.form(
+      `${page.path}/custom-fields`,
+      page.permissions,
+      {
+        show: (visit, request, draft) => showValues(visit, page, request, draft),
+        save: (visit, form) => saveValues(visit, page, form),
+      },
+      { limits: FIELD_LIMITS },
+    );
+  }
+}
+
+const paramsOf = ({ idName }: FieldPage, { params }: PageRequest): Record<string, string> => {
+  if (idName === undefined) return {};
+  const id = params[idName] ?? '';
+  if (!isId(id)) throw notFound();
+  return { [idName]: id.toUpperCase() };
+};
+
+const pathOf = (visit: ShopVisit, { path, idName }: FieldPage, params: Readonly<Record<string, string>>) =>
+  adminPath(visit, idName === undefined ? path : path.replace(`:${idName}`, params[idName]!));
+
+/** The fields of a thing, and its values. */
+async function loadValues(visit: ShopVisit, page: FieldPage, params: Readonly<Record<string, string>>) {
+  const { fields: values } = await visit.call(page.operations.get, { params });
+  const id = page.idName === undefined ? '' : params[page.idName]!;
+  const resource = (await page.resourceOf?.(visit, id)) ?? page.resource;
+  return { values: values as FieldValues, fields: readableFields(visit.settings, resource, 'merchant') };
+}
+
+async function showValues(
+  visit: ShopVisit,
+  page: FieldPage,
+  request: PageRequest,
+  draft?: Draft,
+): Promise<AdminPage> {
+  const { messages } = visit;
+  const words = messages.customFields;
+  const params = paramsOf(page, request);
+  const { fields, values } = await loadValues(visit, page, params);
+  const names = await namesOfReferences(visit, fields, values);
+  const mayWrite = visit.may(page.permissions.write);
+  const others = fields.filter((field) => !mayWrite || !isEditable(field));
+  return {
+    title: words.title,
+    menu: page.menu,
+    breadcrumbs: [{ href: pathOf(visit, page, params), text: words.things[page.resource] }],
+    scripts: RICH_TEXT_SCRIPTS,
+    main: html`${
+      fields.length === 0 &&
+      html`<p class="quiet">${words.noFields}</p>
+        ${visit.may('settings_write') && html`<a class="button" href="${adminPath(visit, '/custom-fields')}">${words.define}</a>`}`
+    }
+    ${
+      mayWrite &&
+      fields.some(isEditable) &&
+      html`<form method="post" class="card">
+        ${problemOf(draft)} ${versionField(values)}
+        ${fields.filter(isEditable).map((field) => fieldInputs(visit, field, values[fullKey(field)], names, draft))}
+        <button class="main">${messages.form.save}</button>
+      </form>`
+    }
+    ${
+      others.length > 0 &&
+      html`<section class="card">
+        ${mayWrite && html`<p class="hint">${words.ofApps}</p>`} ${valueTable(visit, others, values, names)}
+      </section>`
+    }`,
+  };
+}
+
+async function saveValues(visit: ShopVisit, page: FieldPage, form: FormRequest): Promise<Redirect> {
+  const params = paramsOf(page, form);
+  const { fields, values } = await loadValues(visit, page, params);
+  requireUnchanged(form, values, visit.messages);
+  const changes = await readFieldInputs(visit, form, fields.filter(isEditable), values);
+  try {
+    if (Object.keys(changes).length > 0) {
+      await visit.call(page.operations.update, { params, body: { fields: changes } });
+    }
+  } catch (error) {
+    throw refusalBeside(error, visit, (place) => inputOfPlace(visit, fields, place));
+  }
+  return new Redirect(pathOf(visit, page, params), visit.messages.form.saved);
+}
+
+/** The fields of a thing beside its other data; false: the shop has defined none for it. */
+export async function fieldCard(
+  visit: ShopVisit,
+  resource: FieldResource,
+  params: Readonly<Record<string, string>>,
+): Promise<Markup | false> {
+  const fields = readableFields(visit.settings, resource, 'merchant');
+  if (fields.length === 0) return false;
+  const page = PAGES.find((one) => one.resource === (resource === 'variation' ? 'product' : resource))!;
+  const { fields: values } = await visit.call(page.operations.get, { params });
+  const names = await namesOfReferences(visit, fields, values);
+  const words = visit.messages.customFields;
+  return html`<section class="card" aria-labelledby="custom-fields">
+    <h2 id="custom-fields">${words.title}</h2>
+    ${valueTable(visit, fields, values, names)}
+    ${
+      visit.may(page.permissions.write) &&
+      html`<a class="button" href="${pathOf(visit, page, params)}/custom-fields">${words.edit}</a>`
+    }
+  </section>`;
+}
+
+function valueTable(
+  visit: ShopVisit,
+  fields: readonly CustomField[],
+  values: FieldValues,
+  names: ReadonlyMap<string, string>,
+): Markup {
+  const filled = fields.filter((field) => values[fullKey(field)] !== undefined);
+  if (filled.length === 0) return html`<p class="quiet">${visit.messages.customFields.noValues}</p>`;
+  return html`<dl class="pairs">
+    ${filled.map(
+      (field) =>
+        html`<dt>${nameOf(field, visit)}</dt>
+          <dd>${shownText(visit, field, values[fullKey(field)], names)}</dd>`,
+    )}
+  </dl>`;
+}
+
+const MAX_SHOWN = 300;
+
+/** In the language of the page, or the first that there is. */
+function shownText(
+  visit: ShopVisit,
+  field: CustomField,
+  value: unknown,
+  names: ReadonlyMap<string, string>,
+): string {
+  const { locale, settings, messages } = visit;
+  const byLocale = value as FieldValues;
+  const own = field.isLocalised
+    ? (byLocale[locale] ?? byLocale[settings.defaultLocale] ?? Object.values(byLocale)[0])
+    : value;
+  const entries = field.isList ? (own as unknown[]) : [own];
+  const text = entries
+    .map((entry) => {
+      if (field.type === 'json') return JSON.stringify(entry);
+      if (field.type === 'boolean')
+        return entry === true ? messages.customFields.yes : messages.customFields.no;
+      if (field.type === 'richText') return plainText(String(entry));
+      const choice = field.choices?.find(({ key }) => key === entry);
+      if (choice) return choice.label[locale] ?? choice.label[settings.defaultLocale] ?? choice.key;
+      return entryText(visit, field, entry, names);
+    })
+    .join(', ');
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}

@@ -1,0 +1,204 @@
+import { Type, type Static } from 'typebox';
+import type { Localised } from '../http/locale.ts';
+import { Id, Nullable } from '../http/schemas.ts';
+import {
+  FIELD_RESOURCES,
+  FIELD_TYPES,
+  type FieldResource,
+  type FieldType,
+} from '../shops/settings/settings.ts';
+
+export const MAX_CHOICES = 100;
+
+const names = (description: string) =>
+  Type.Unsafe<Localised>({
+    type: 'object',
+    additionalProperties: { type: 'string', minLength: 1, maxLength: 100, pattern: '\\S' },
+    minProperties: 1,
+    maxProperties: 100,
+    description,
+    examples: [{ en_GB: 'Care instructions', de_DE: 'Pflegehinweise' }],
+  });
+
+const Choice = Type.Object(
+  {
+    key: Type.String({
+      pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$',
+      description: 'What values say.',
+      examples: ['cold'],
+    }),
+    label: names('What people read, by locale.'),
+  },
+  { title: 'custom field choice' },
+);
+
+export const Resource = Type.Unsafe<FieldResource>({
+  type: 'string',
+  enum: [...FIELD_RESOURCES],
+  description: 'What has the field. Orders and their lines have the fields of their carts as well.',
+  examples: ['product'],
+});
+
+const fieldType = Type.Unsafe<FieldType>({
+  type: 'string',
+  enum: [...FIELD_TYPES],
+  description: 'The type of its values. product, category, customer, page and file are references.',
+  examples: ['text'],
+});
+
+const changeable = {
+  name: names('What people read, by locale.'),
+  description: Type.Optional(
+    Nullable(
+      Type.String({
+        maxLength: 500,
+        description: 'A hint for people who fill it in.',
+        examples: ['As on the label.'],
+      }),
+    ),
+  ),
+  readableBy: Type.Unsafe<'owner' | 'merchant' | 'public'>({
+    type: 'string',
+    enum: ['owner', 'merchant', 'public'],
+    description:
+      'owner: the app that has defined it; merchant: also the people of the shop, and apps with the scope of the thing; public: also shoppers.',
+    examples: ['public'],
+  }),
+  writableBy: Type.Unsafe<'owner' | 'merchant' | 'shopper'>({
+    type: 'string',
+    enum: ['owner', 'merchant', 'shopper'],
+    description:
+      'owner: the app, or the merchant, that has defined it; merchant: also the people of the shop; shopper: also whoever has the cart.',
+    examples: ['merchant'],
+  }),
+  isFilter: Type.Optional(
+    Type.Boolean({
+      description: 'Lists are filtered by it; a public one of products is a filter of the storefront.',
+      examples: [false],
+    }),
+  ),
+  choices: Type.Optional(
+    Nullable(
+      Type.Array(Choice, { minItems: 1, maxItems: MAX_CHOICES, description: 'The values of a choice.' }),
+    ),
+  ),
+  jsonSchema: Type.Optional(
+    Type.Unsafe<Record<string, unknown> | null>({
+      type: ['object', 'null'],
+      description:
+        'What JSON must be like: type, enum, minimum, maximum, minLength, maxLength, minItems, maxItems, items, properties, required, additionalProperties, title and description of JSON Schema.',
+      examples: [{ type: 'object', properties: { width: { type: 'number' } }, required: ['width'] }],
+    }),
+  ),
+};
+
+export const FieldChange = Type.Object(changeable, { title: 'custom field (change)' });
+export type FieldChange = Static<typeof FieldChange>;
+
+const identity = {
+  resource: Resource,
+  namespace: Type.String({
+    pattern: '^[a-z][a-z0-9_-]{1,39}$',
+    description: 'Groups fields; its first field decides to which app it belongs, or to the merchant.',
+    examples: ['care'],
+  }),
+  key: Type.String({
+    pattern: '^[a-z][a-z0-9_-]{0,39}$',
+    description: 'Its name in this namespace.',
+    examples: ['washing'],
+  }),
+  type: fieldType,
+};
+
+const kinds = {
+  isList: Type.Boolean({ description: 'It has a list of values, at most 50.', examples: [false] }),
+  isLocalised: Type.Boolean({ description: 'It has values for each language.', examples: [true] }),
+};
+
+export const NewField = Type.Object(
+  {
+    ...identity,
+    isList: Type.Optional(kinds.isList),
+    isLocalised: Type.Optional(kinds.isLocalised),
+    ...changeable,
+  },
+  { title: 'custom field (request)' },
+);
+export type NewField = Static<typeof NewField>;
+
+export const Field = Type.Object(
+  {
+    fieldId: Id,
+    ...identity,
+    ...kinds,
+    appId: Nullable({ ...Id, description: 'The app that has defined it; null: the merchant.' }),
+    name: changeable.name,
+    description: Nullable(
+      Type.String({ description: 'A hint for people who fill it in.', examples: ['As on the label.'] }),
+    ),
+    readableBy: changeable.readableBy,
+    writableBy: changeable.writableBy,
+    isFilter: Type.Boolean({ description: 'Lists are filtered by it.', examples: [false] }),
+    choices: Nullable(Type.Array(Choice, { description: 'The values of a choice.' })),
+    jsonSchema: Type.Unsafe<Record<string, unknown> | null>({
+      type: ['object', 'null'],
+      additionalProperties: true,
+      description: 'What JSON must be like; null: anything.',
+      examples: [null],
+    }),
+  },
+  { title: 'custom field' },
+);
+
+export const FieldList = Type.Object(
+  { items: Type.Array(Field, { description: 'In the order in which they were defined.' }) },
+  { title: 'custom field list' },
+);
+
+/** Of one thing: by `namespace.key`. */
+export const FieldValues = Type.Object(
+  {
+    fields: Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'The values by `namespace.key`. A field with languages has an object of them, a list an array. Numbers are decimal texts, money is an amount and a currency, references are ids.',
+      examples: [{ 'care.washing': { en_GB: 'Cold wash' } }],
+    }),
+  },
+  { title: 'custom field values' },
+);
+
+export const ValueChanges = Type.Object(
+  {
+    fields: Type.Record(Type.String(), Type.Unknown(), {
+      maxProperties: 100,
+      description: 'The new values by `namespace.key`; null removes one. Others stay as they are.',
+      examples: [{ 'care.washing': { en_GB: 'Cold wash' } }],
+    }),
+  },
+  { title: 'custom field values (request)' },
+);
+
+/** Beside the thing that has it, in the language of the answer. */
+export const ShownFieldAnswer = Type.Object(
+  {
+    namespace: Type.String({ description: 'Its namespace.', examples: ['care'] }),
+    key: Type.String({ description: 'Its name in the namespace.', examples: ['washing'] }),
+    name: Type.String({ description: 'What people read.', examples: ['Care instructions'] }),
+    type: fieldType,
+    value: Type.Unsafe<unknown>({
+      type: ['string', 'number', 'boolean', 'object', 'array', 'null'],
+      additionalProperties: true,
+      description: 'As in the list of all values, in the language of this answer.',
+      examples: ['Cold wash'],
+    }),
+    label: Type.Optional(Type.String({ description: 'What people read of a choice.', examples: ['Cold'] })),
+  },
+  { title: 'shown custom field' },
+);
+
+export const IncludeFields = Type.Optional(
+  Type.Boolean({
+    description: 'Also the custom fields that the caller may read.',
+    examples: [true],
+  }),
+);
