@@ -105,6 +105,26 @@ test('a value that the app does not offer is refused, and so is one that is too 
   expect(await fingerprint(service)).toEqual(before);
 });
 
+test('a field may have a name that every object of JavaScript has', async () => {
+  const { manifest } = app;
+  const label = { en: 'Builder' };
+  app.manifest = { ...LABELS, settings: [{ name: 'constructor', kind: 'secret', label }] };
+  await owner.post(`/apps/${appId}/read`);
+  const page = (await owner.get(path())).text;
+  expect([page.includes('name="setting-constructor"'), page.includes('setting-constructor-remove')]).toEqual([
+    true,
+    false,
+  ]);
+  await save({ constructor: 'sk-1' });
+  expect(await read()).toEqual({ settings: { constructor: 'sk-1' } });
+  app.manifest = { ...LABELS, settings: [{ name: 'constructor', kind: 'text', label }] };
+  await owner.post(`/apps/${appId}/read`);
+  const [input] = /<input[^>]*name="setting-constructor"[^>]*>/.exec((await owner.get(path())).text)!;
+  expect(input).toContain('value=""');
+  app.manifest = manifest;
+  await owner.post(`/apps/${appId}/read`);
+});
+
 test('no other app, role or shop reads or changes them', async () => {
   await save({ apiKey: 'sk-4711' });
   expect(await read('demo-all')).toEqual({ settings: {} });

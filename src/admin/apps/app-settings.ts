@@ -1,3 +1,4 @@
+import { Type, type TString } from 'typebox';
 import { findManifest, lockManifest } from '../../apps/manifest/queries.ts';
 import { inLanguage, type SettingField } from '../../apps/manifest/schema.ts';
 import {
@@ -9,7 +10,14 @@ import {
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { Redirect, type FormRequest, type PageRequest } from '../../http/page-kit.ts';
-import { choiceField, longTextField, problemOf, textField, tickField } from '../components/form.ts';
+import {
+  declareForm,
+  readFields,
+  showFields,
+  type DeclaredField,
+  type FormReader,
+} from '../components/declared-form.ts';
+import { problemOf } from '../components/form.ts';
 import { refuseField } from '../components/validation.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import type { Draft, ShopPages } from '../pages.ts';
@@ -37,7 +45,7 @@ export function appSettingsPages(pages: ShopPages): void {
           main: html`<form method="post" class="card prose">
             ${problemOf(draft)} ${versionField(fields)}
             <p>${messages.settingsIntro({ app: appLabel({ name: app.name, host }) })}</p>
-            ${fields.map((field) => inputOf(visit, field, values, draft))}
+            ${inputsOf(visit, fields, values, draft)}
             <button class="main">${visit.messages.form.save}</button>
           </form>`,
         };
@@ -62,56 +70,64 @@ export function appSettingsPages(pages: ShopPages): void {
 }
 
 const inputName = ({ name }: SettingField) => `setting-${name}`;
+const removalName = (field: SettingField) => `${inputName(field)}-remove`;
 
-function inputOf(
+const KINDS = {
+  text: 'text',
+  longText: 'long text',
+  tick: 'tick',
+  choice: 'choice',
+  secret: 'password',
+} as const satisfies Readonly<Record<SettingField['kind'], DeclaredField['kind']>>;
+
+/** An app may call a field `constructor`. */
+const storedValue = (stored: SettingValues, { name }: SettingField) =>
+  Object.hasOwn(stored, name) ? stored[name] : undefined;
+
+/** The form of these fields, each within what every form takes. A tick sends `yes`; one removes a stored secret. */
+function formOf(fields: readonly SettingField[], { language }: FormReader) {
+  const names = fields.flatMap((field) => [inputName(field), removalName(field)]);
+  const texts = names.map((name) => [name, Type.String({ maxLength: MAX_SETTING_LENGTH })]);
+  const body = Type.Object(Object.fromEntries(texts) as Record<string, TString>);
+  return declareForm<typeof body, string>({ body }, ({ apps: messages }) =>
+    Object.fromEntries(
+      fields.flatMap((field): [string, DeclaredField][] => [
+        [inputName(field), declaredOf(field, language, messages.noChoice)],
+        [removalName(field), { kind: 'tick', label: messages.removeSecret }],
+      ]),
+    ),
+  );
+}
+
+const declaredOf = (
+  { kind, label, hint, choices }: SettingField,
+  language: string,
+  noChoice: string,
+): DeclaredField => ({
+  kind: KINDS[kind],
+  label: inLanguage(label, language),
+  ...(hint && { hint: inLanguage(hint, language) }),
+  ...(kind === 'secret' && { autocomplete: 'off' }),
+  ...(kind === 'choice' && {
+    empty: noChoice,
+    choices: choices.map((choice) => ({ value: choice.value, text: inLanguage(choice.label, language) })),
+  }),
+});
+
+function inputsOf(
   visit: ShopVisit,
-  field: SettingField,
-  values: SettingValues,
+  fields: readonly SettingField[],
+  stored: SettingValues,
   draft: Draft | undefined,
-): Markup {
-  const { messages, language } = visit;
-  const value = values[field.name];
-  const text = typeof value === 'string' ? value : '';
-  const hint = field.hint ? inLanguage(field.hint, language) : undefined;
-  const shared = {
-    name: inputName(field),
-    label: inLanguage(field.label, language),
-    draft,
-    ...(hint !== undefined && { hint }),
-  };
-  switch (field.kind) {
-    case 'text':
-      return textField({ ...shared, value: text, maxLength: MAX_SETTING_LENGTH });
-    case 'longText':
-      return longTextField({ ...shared, value: text, maxLength: MAX_SETTING_LENGTH });
-    case 'tick':
-      return tickField({ ...shared, value: value === true });
-    case 'choice':
-      return choiceField({
-        ...shared,
-        value: text,
-        empty: messages.apps.noChoice,
-        choices: field.choices.map((choice) => ({
-          value: choice.value,
-          text: inLanguage(choice.label, language),
-        })),
-      });
-    case 'secret': {
-      const isStored = text !== '';
-      const stored = isStored ? messages.apps.secretStored : undefined;
-      return html`${textField({
-        ...shared,
-        type: 'password',
-        autocomplete: 'off',
-        maxLength: MAX_SETTING_LENGTH,
-        ...(stored !== undefined && { hint: hint === undefined ? stored : `${hint} ${stored}` }),
-      })}
-      ${
-        isStored &&
-        tickField({ name: `${inputName(field)}-remove`, label: messages.apps.removeSecret, draft })
-      }`;
-    }
-  }
+): Markup[] {
+  const { secretStored } = visit.messages.apps;
+  const values = Object.fromEntries(fields.map((field) => [inputName(field), storedValue(stored, field)]));
+  const input = showFields(formOf(fields, visit), visit, { values, draft });
+  return fields.map((field) => {
+    if (field.kind !== 'secret' || storedValue(stored, field) === undefined) return input(inputName(field));
+    const hint = field.hint ? `${inLanguage(field.hint, visit.language)} ${secretStored}` : secretStored;
+    return html`${input(inputName(field), { hint })} ${input(removalName(field))}`;
+  });
 }
 
 /** What was typed; a secret that was not typed again stays. */
@@ -121,14 +137,15 @@ function typedValues(
   fields: readonly SettingField[],
   stored: SettingValues,
 ): SettingValues {
+  const texts = readFields(formOf(fields, visit), form, visit);
   const entries = fields.flatMap((field): [string, string | boolean][] => {
-    const typed = form.field(inputName(field));
+    const typed = texts[inputName(field)]!;
     if (field.kind === 'tick') return [[field.name, typed === 'yes']];
     if (field.kind === 'choice' && typed !== '' && !field.choices.some(({ value }) => value === typed)) {
       throw refuseField(inputName(field), visit.messages.apps.unknownChoice);
     }
     if (field.kind === 'secret' && typed === '') {
-      const kept = form.field(`${inputName(field)}-remove`) === 'yes' ? undefined : stored[field.name];
+      const kept = texts[removalName(field)] === 'yes' ? undefined : storedValue(stored, field);
       return kept === undefined ? [] : [[field.name, kept]];
     }
     return typed === '' ? [] : [[field.name, typed]];

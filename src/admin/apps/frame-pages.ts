@@ -1,11 +1,13 @@
+import { Type } from 'typebox';
 import type { InstalledApp } from '../../apps/manifest/installed.ts';
 import { tokenTimes } from '../../apps/manifest/install.ts';
-import { inLanguage, PLACES, type Place } from '../../apps/manifest/schema.ts';
+import { inLanguage, MAX_ACTION_ORDERS, PLACES, type Place } from '../../apps/manifest/schema.ts';
 import { currentSigningKey, signToken } from '../../apps/manifest/signing-keys.ts';
 import { badRequest, forbidden, notFound, tooManyRequests } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
-import type { PageRequest } from '../../http/page-kit.ts';
+import type { FormRequest, PageRequest } from '../../http/page-kit.ts';
+import { declareForm, optionsOf, readFields } from '../components/declared-form.ts';
 import { appMenuEntry } from '../layout/menu.ts';
 import type { AdminFile } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
@@ -28,6 +30,22 @@ const PERMISSIONS: Readonly<Record<Place, Permission>> = {
   customer: 'customers_read',
   settings: 'settings_read',
 };
+
+/** What a frame asks a token for: a page of the app, and the things that it is shown with. */
+const SHOWN = declareForm(
+  {
+    body: Type.Object({
+      kind: Type.String({ maxLength: 10 }),
+      name: Type.String({ maxLength: 40 }),
+      id: Type.Array(Type.String({ maxLength: 36 }), { maxItems: MAX_ACTION_ORDERS }),
+    }),
+  },
+  () => ({
+    kind: { kind: 'hidden', label: '' },
+    name: { kind: 'hidden', label: '' },
+    id: { kind: 'ticks', label: '' },
+  }),
+);
 
 /** The pages of apps, and what their frames ask for. */
 export function framePages(pages: ShopPages): void {
@@ -74,24 +92,29 @@ export function framePages(pages: ShopPages): void {
     };
   });
 
-  pages.post('/apps/:appId/token', 'member', async (visit, form) => {
-    const app = requireInstalled(visit, form);
-    const shown = await shownPage(visit, app, form);
-    if (!(await form.isWithinLimit(`app-token/${visit.user.userId}`, TOKENS_PER_HOUR))) {
-      throw tooManyRequests(TOKENS_PER_HOUR, 60);
-    }
-    const times = tokenTimes(visit.db.serviceNow);
-    const token = signToken(await currentSigningKey(visit.db, visit.key), {
-      iss: visit.origin,
-      aud: app.appId,
-      sub: visit.user.userId.toUpperCase(),
-      shop: visit.shopId,
-      role: visit.role,
-      ...shown,
-      ...times,
-    });
-    return json({ token, expiresIn: times.exp - times.iat });
-  });
+  pages.post(
+    '/apps/:appId/token',
+    'member',
+    async (visit, form) => {
+      const app = requireInstalled(visit, form);
+      const shown = await shownPage(visit, app, form);
+      if (!(await form.isWithinLimit(`app-token/${visit.user.userId}`, TOKENS_PER_HOUR))) {
+        throw tooManyRequests(TOKENS_PER_HOUR, 60);
+      }
+      const times = tokenTimes(visit.db.serviceNow);
+      const token = signToken(await currentSigningKey(visit.db, visit.key), {
+        iss: visit.origin,
+        aud: app.appId,
+        sub: visit.user.userId.toUpperCase(),
+        shop: visit.shopId,
+        role: visit.role,
+        ...shown,
+        ...times,
+      });
+      return json({ token, expiresIn: times.exp - times.iat });
+    },
+    optionsOf(SHOWN),
+  );
 
   pages.file('/apps/pick', 'member', async (visit, request) => {
     const text = (request.query('q') ?? '').trim().slice(0, MAX_TEXT_LENGTH);
@@ -105,10 +128,9 @@ export function framePages(pages: ShopPages): void {
 async function shownPage(
   visit: ShopVisit,
   app: InstalledApp,
-  form: { field: (name: string) => string; fieldList: (name: string) => string[] },
+  form: FormRequest,
 ): Promise<{ page: string; place: string; ids?: string[] }> {
-  const page = form.field('name');
-  const kind = form.field('kind');
+  const { kind, name: page, id } = readFields(SHOWN, form, visit);
   if (kind === 'page' && app.pages.some(({ name }) => name === page)) return { page, place: 'menu' };
   const action = app.actions.find(({ name }) => kind === 'action' && name === page);
   const block = app.blocks.find(({ name }) => kind === 'block' && name === page);
@@ -116,7 +138,7 @@ async function shownPage(
   if (!place) throw notFound();
   requirePermission(visit, PERMISSIONS[place]);
   if (place === 'settings') return { page, place };
-  const chosen = distinctIds(form.fieldList('id'));
+  const chosen = distinctIds(id);
   const ids = await findThings(visit.db, visit.shopId, place, chosen.slice(0, (action?.maxOrders ?? 1) + 1));
   if (ids.length === 0 || ids.length !== chosen.length || ids.length > (action?.maxOrders ?? 1))
     throw notFound();

@@ -5,6 +5,7 @@ import { findDomainsOfShop } from '../../shops/domains/queries.ts';
 import { checkDkimKey, createDkimKey, dkimRecord, signableDomains } from '../../shops/email/dkim.ts';
 import { deleteDkimKeys, findDkimKeys, type DkimKey } from '../../shops/email/dkim-queries.ts';
 import { domainOfAddress } from '../../shops/email/shop.ts';
+import { declaredButton, declareHidden, optionsOf, readFields } from '../components/declared-form.ts';
 import { chip, momentText } from '../components/format.ts';
 import { buttonForm } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
@@ -18,6 +19,9 @@ const PATH = '/settings/emails/signature';
 const MAX_CHECKS = 30;
 /** Per shop and hour: making a key takes a processor some tenths of a second. */
 const MAX_NEW_KEYS = 5;
+
+/** Which key is looked for; no label of a domain is longer. */
+const KEY = declareHidden({ selector: 63 });
 
 /** Signatures of the emails of a shop for its own domain (DKIM). */
 export function emailSignaturePages(pages: ShopPages): void {
@@ -38,17 +42,22 @@ export function emailSignaturePages(pages: ShopPages): void {
     return back(visit, { text: visit.messages.settings.signature.created });
   });
 
-  pages.post(`${PATH}/check`, 'settings_write', async (visit, form) => {
-    await requireWithin(visit, form, 'dkim-check', MAX_CHECKS);
-    const messages = visit.messages.settings.signature;
-    const found = await checkDkimKey(visit.db, {
-      shopId: visit.shopId,
-      selector: form.field('selector'),
-      needsProof: visit.domainPolicy.needsProof,
-    });
-    if (found === undefined) throw notFound();
-    return back(visit, { text: messages.records[found], isProblem: found !== 'found' });
-  });
+  pages.post(
+    `${PATH}/check`,
+    'settings_write',
+    async (visit, form) => {
+      await requireWithin(visit, form, 'dkim-check', MAX_CHECKS);
+      const messages = visit.messages.settings.signature;
+      const found = await checkDkimKey(visit.db, {
+        shopId: visit.shopId,
+        selector: readFields(KEY, form, visit).selector,
+        needsProof: visit.domainPolicy.needsProof,
+      });
+      if (found === undefined) throw notFound();
+      return back(visit, { text: messages.records[found], isProblem: found !== 'found' });
+    },
+    optionsOf(KEY),
+  );
 
   pages.post(`${PATH}/remove`, 'settings_write', async (visit) => {
     await visit.db.transaction(async (tx) => {
@@ -147,13 +156,17 @@ function keyCard(visit: ShopVisit, key: DkimKey, keys: readonly DkimKey[]): Mark
     </p>
     ${
       visit.may('settings_write') &&
-      buttonForm({
-        action: adminPath(visit, `${PATH}/check`),
-        fields: { selector },
-        text: visit.messages.settings.domainView.check,
-        label: `${visit.messages.settings.domainView.check} (${selector})`,
-        kind: 'main',
-      })
+      declaredButton(
+        KEY,
+        visit,
+        { selector },
+        {
+          action: adminPath(visit, `${PATH}/check`),
+          text: visit.messages.settings.domainView.check,
+          label: `${visit.messages.settings.domainView.check} (${selector})`,
+          kind: 'main',
+        },
+      )
     }
   </section>`;
 }

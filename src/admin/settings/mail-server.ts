@@ -1,9 +1,11 @@
 import { isIP } from 'node:net';
+import { Type } from 'typebox';
 import { isLoopback } from '../../config.ts';
 import { HttpError, Refusal, tooManyRequests } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { Redirect, type FormRequest } from '../../http/page-kit.ts';
 import { textIn } from '../../http/locale.ts';
+import { Nullable } from '../../http/schemas.ts';
 import { isEmailAddress, MAX_EMAIL_ADDRESS_LENGTH } from '../../platform/email/address.ts';
 import { RELAY_PORTS, TLS_MODES, type TlsMode } from '../../platform/email/relay.ts';
 import { oneLine } from '../../platform/email/letter.ts';
@@ -15,8 +17,9 @@ import {
   type StoredRelay,
 } from '../../shops/email/relay-queries.ts';
 import { testRelay } from '../../shops/email/test-relay.ts';
+import { declareForm, optionsOf, readChecked, showFields } from '../components/declared-form.ts';
 import { chip, momentText } from '../components/format.ts';
-import { buttonForm, choiceField, problemOf, textField } from '../components/form.ts';
+import { buttonForm, problemOf } from '../components/form.ts';
 import { refuseField } from '../components/validation.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
@@ -26,8 +29,32 @@ import { settingsTrail } from './section-page.ts';
 export const MAIL_SERVER_PATH = '/settings/emails/server';
 /** Tests per shop and hour: each of them makes the service call a server that the shop has chosen. */
 const MAX_TESTS = 20;
-const MAX_HOST = 253;
-const MAX_PASSWORD = 500;
+
+const SERVER = declareForm(
+  {
+    body: Type.Object({
+      host: Type.String({ maxLength: 253 }),
+      port: Type.String({ maxLength: 5 }),
+      tls: Type.String(),
+      user: Nullable(Type.String({ maxLength: MAX_EMAIL_ADDRESS_LENGTH })),
+      password: Type.String({ maxLength: 500 }),
+      sender: Type.String({ maxLength: MAX_EMAIL_ADDRESS_LENGTH }),
+    }),
+  },
+  ({ settings: { mailServer: messages } }) => ({
+    host: { label: messages.host, hint: messages.hostHint, isRequired: true },
+    port: { label: messages.port, hint: messages.portHint, inputMode: 'numeric', isRequired: true },
+    tls: { kind: 'choice', label: messages.tls },
+    user: { label: messages.user, autocomplete: 'off' },
+    password: {
+      kind: 'password',
+      label: messages.password,
+      hint: messages.passwordHint,
+      autocomplete: 'new-password',
+    },
+    sender: { kind: 'email', label: messages.sender, hint: messages.senderHint, isRequired: true },
+  }),
+);
 
 /** A mail server of the shop's own, which all its emails go by. */
 export function mailServerPages(pages: ShopPages): void {
@@ -47,7 +74,7 @@ export function mailServerPages(pages: ShopPages): void {
         return new Redirect(adminPath(visit, MAIL_SERVER_PATH), visit.messages.settings.mailServer.saved);
       },
     },
-    { needsReauthentication: true },
+    { needsReauthentication: true, ...optionsOf(SERVER) },
   );
 
   pages.post(
@@ -100,27 +127,25 @@ const CONTROL = /\p{C}/u;
 /** What is typed, checked. The stored password stays only with the server and the user that it was entered for. */
 function typedRelay(visit: ShopVisit, form: FormRequest, stored: StoredRelay | undefined): NewRelay {
   const messages = visit.messages.settings.mailServer;
-  const refuse = (field: string, text: string) => refuseField(field, text);
+  const refuse = (field: keyof typeof typed, text: string) => refuseField(field, text);
+  const typed = readChecked(SERVER, form, visit);
+  const { user, sender } = typed;
   const isLocalAllowed = visit.demo.isOpen;
-  const host = form.field('host').trim().toLowerCase().replace(/\.$/, '');
+  const host = typed.host.toLowerCase().replace(/\.$/, '');
   const isLocal = isLocalAllowed && isLoopback(host);
   if (!isLocal && (isIP(host) !== 0 || !HOST_NAME.test(host) || isLoopback(host)))
     throw refuse('host', messages.wrongHost);
-  const port = Number(form.field('port'));
+  const port = Number(typed.port);
   const isPort = Number.isInteger(port) && port >= 1 && port <= 65_535;
   if (!isPort || (!isLocal && !RELAY_PORTS.includes(port))) throw refuse('port', messages.wrongPort);
-  const tls = TLS_MODES.find((mode) => mode === form.field('tls'));
+  const tls = TLS_MODES.find((mode) => mode === typed.tls);
   if (!tls || (tls === 'none' && !isLocal)) throw refuse('tls', messages.wrongTls);
-  const user = form.field('user').trim() || null;
-  if (user !== null && (CONTROL.test(user) || user.length > MAX_EMAIL_ADDRESS_LENGTH))
-    throw refuse('user', messages.wrongUser);
-  const typed = form.field('password');
-  if (CONTROL.test(typed) || typed.length > MAX_PASSWORD) throw refuse('password', messages.wrongPassword);
+  if (user !== null && CONTROL.test(user)) throw refuse('user', messages.wrongUser);
+  if (CONTROL.test(typed.password)) throw refuse('password', messages.wrongPassword);
   const isSame = stored?.hasPassword === true && stored.host === host && stored.user === user;
-  if (user !== null && typed === '' && !isSame) throw refuse('password', messages.passwordNeeded);
-  const sender = form.field('sender').trim();
+  if (user !== null && typed.password === '' && !isSame) throw refuse('password', messages.passwordNeeded);
   if (!isEmailAddress(sender)) throw refuse('sender', messages.wrongSender);
-  const password = user === null ? null : typed === '' ? undefined : typed;
+  const password = user === null ? null : typed.password === '' ? undefined : typed.password;
   return { host, port, tls, user, password, sender };
 }
 
@@ -129,6 +154,14 @@ async function showServer(visit: ShopVisit, draft: Draft | undefined) {
   const relay = await findRelay(visit.db, visit.shopId);
   const modes = TLS_MODES.filter((mode) => mode !== 'none' || visit.demo.isOpen);
   const nameOfMode = (mode: TlsMode) => messages.tlsModes[mode];
+  const values = {
+    host: relay?.host,
+    port: String(relay?.port ?? 587),
+    tls: relay?.tls ?? 'starttls',
+    user: relay?.user,
+    sender: relay?.sender ?? visit.settings.email,
+  };
+  const field = showFields(SERVER, visit, { values, draft });
   return {
     title: messages.title,
     menu: 'settings' as const,
@@ -141,60 +174,10 @@ async function showServer(visit: ShopVisit, draft: Draft | undefined) {
       <form method="post" class="card" autocomplete="off">
         ${problemOf(draft)}
         <p class="quiet">${messages.about}</p>
-        ${textField({
-          name: 'host',
-          label: messages.host,
-          hint: messages.hostHint,
-          value: relay?.host,
-          maxLength: MAX_HOST,
-          isRequired: true,
-          draft,
-        })}
-        ${textField({
-          name: 'port',
-          label: messages.port,
-          hint: messages.portHint,
-          value: relay?.port ?? 587,
-          inputMode: 'numeric',
-          maxLength: 5,
-          isRequired: true,
-          draft,
-        })}
-        ${choiceField({
-          name: 'tls',
-          label: messages.tls,
-          value: relay?.tls ?? 'starttls',
-          choices: modes.map((mode) => ({ value: mode, text: nameOfMode(mode) })),
-          draft,
-        })}
-        ${textField({
-          name: 'user',
-          label: messages.user,
-          value: relay?.user,
-          autocomplete: 'off',
-          maxLength: MAX_EMAIL_ADDRESS_LENGTH,
-          draft,
-        })}
-        ${textField({
-          name: 'password',
-          label: messages.password,
-          hint: messages.passwordHint,
-          type: 'password',
-          autocomplete: 'new-password',
-          maxLength: MAX_PASSWORD,
-          placeholder: relay?.hasPassword ? messages.stored : '',
-          draft,
-        })}
-        ${textField({
-          name: 'sender',
-          label: messages.sender,
-          hint: messages.senderHint,
-          type: 'email',
-          value: relay?.sender ?? visit.settings.email,
-          maxLength: MAX_EMAIL_ADDRESS_LENGTH,
-          isRequired: true,
-          draft,
-        })}
+        ${field('host')} ${field('port')}
+        ${field('tls', { choices: modes.map((mode) => ({ value: mode, text: nameOfMode(mode) })) })}
+        ${field('user')} ${field('password', { placeholder: relay?.hasPassword ? messages.stored : '' })}
+        ${field('sender')}
         <button class="main">${visit.messages.form.save}</button>
       </form>
     </div>`,

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/database.ts';
 import { dateTimeText } from '../../http/dates.ts';
-import { html } from '../../http/html.ts';
+import { html, type Markup } from '../../http/html.ts';
 import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 import { textIn } from '../../http/locale.ts';
 import { findHostLink, takeHostLink, type HostLink } from '../../host/links.ts';
@@ -8,6 +8,7 @@ import { insertSupportVisit, lockGrant } from '../../host/support.ts';
 import { brandOf } from '../../platform/brand.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
 import { findSettings, type Settings } from '../../shops/settings/settings.ts';
+import { declareHidden, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { momentText } from '../components/format.ts';
 import { ENTER_SCRIPT } from '../layout/assets.ts';
 import type { AdminPage } from '../page.ts';
@@ -20,9 +21,8 @@ import type { Visit } from '../visit.ts';
 import { endSession, enter, targetOf } from './enter.ts';
 import { codePage } from './sign-in.ts';
 
-/** More than a shop id and a secret. */
-const MAX_TOKEN_LENGTH = 200;
-const LIMITS = { limits: { texts: { token: MAX_TOKEN_LENGTH } } };
+/** What follows the # of a link: a shop id and a secret. */
+const LINK = declareHidden({ token: 200 });
 
 /**
  * The page of a link of the host. Its secret is after the #, so the page itself is the same for everyone; a script
@@ -32,22 +32,31 @@ const LIMITS = { limits: { texts: { token: MAX_TOKEN_LENGTH } } };
 export function hostLink(pages: Pages): void {
   pages.get('/enter', 'anybody', async (visit) => openingPage(visit));
 
-  pages.post('/enter', 'anybody', async (visit, form) => greetingPage(visit, form.field('token')), LIMITS);
+  pages.post(
+    '/enter',
+    'anybody',
+    async (visit, form) => greetingPage(visit, readFields(LINK, form, visit).token),
+    optionsOf(LINK),
+  );
 
-  pages.post('/enter/open', 'anybody', async (visit, form) => open(visit, form), LIMITS);
+  pages.post('/enter/open', 'anybody', async (visit, form) => open(visit, form), optionsOf(LINK));
 }
 
-function openingPage({ messages }: Visit<'anybody'>): AdminPage {
+function openingPage(visit: Visit<'anybody'>): AdminPage {
+  const { messages } = visit;
   return {
     title: messages.enter.title,
     scripts: [ENTER_SCRIPT],
     main: html`<form id="enter" class="narrow card" method="post" action="/admin/enter">
-      <input type="hidden" name="token" value="" />
+      ${tokenField(visit, '')}
       <p>${messages.enter.opening}</p>
       <noscript><p class="problem">${messages.enter.needsScript}</p></noscript>
     </form>`,
   };
 }
+
+const tokenField = (visit: Visit<'anybody'>, token: string): Markup =>
+  showFields(LINK, visit, { values: { token }, draft: undefined })('token');
 
 /** Changes nothing: the link stays unused until its button is pressed. */
 async function greetingPage(visit: Visit<'anybody'>, token: string): Promise<AdminPage> {
@@ -61,7 +70,7 @@ async function greetingPage(visit: Visit<'anybody'>, token: string): Promise<Adm
   return {
     title: 'userId' in link ? messages.title : messages.supportTitle,
     main: html`<form class="narrow card" method="post" action="/admin/enter/open">
-      <input type="hidden" name="token" value="${token}" />
+      ${tokenField(visit, token)}
       <p>
         ${
           'userId' in link
@@ -82,7 +91,7 @@ async function greetingPage(visit: Visit<'anybody'>, token: string): Promise<Adm
 
 async function open(visit: Visit<'anybody'>, form: FormRequest): Promise<AdminPage | Redirect> {
   const { db } = visit;
-  const token = form.field('token');
+  const { token } = readFields(LINK, form, visit);
   const found = await findHostLink(db, token);
   const settings = found && (await findSettings(db, found.shopId));
   if (!settings) return usedPage(visit);

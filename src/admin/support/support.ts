@@ -12,7 +12,7 @@ import {
 } from '../../host/support.ts';
 import { brandOf } from '../../platform/brand.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
-import { buttonForm, problemOf, textField } from '../components/form.ts';
+import { buttonForm, problemOf } from '../components/form.ts';
 import { chip, momentText } from '../components/format.ts';
 import { refuseField } from '../components/validation.ts';
 import type { AdminPage } from '../page.ts';
@@ -27,12 +27,11 @@ const HOUR = 3_600_000;
 /** What an owner chooses from, beside a moment of their own. */
 const DURATIONS = { hour: HOUR, day: 24 * HOUR, week: 7 * 24 * HOUR } as const;
 
-const MAX_MOMENT_LENGTH = 20;
-
 const GRANT = declareForm(
   {
     body: Type.Object({
       duration: Type.String(),
+      until: Type.String({ maxLength: 20 }),
       role: Type.String(),
     }),
   },
@@ -45,6 +44,7 @@ const GRANT = declareForm(
         text: messages.durations[value],
       })),
     },
+    until: { kind: 'datetime-local', label: messages.until, hint: messages.untilHint },
     role: {
       kind: 'choice',
       label: messages.role,
@@ -90,7 +90,7 @@ async function grant(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
   const typed = readFields(GRANT, form, visit);
   const role = SUPPORT_ROLES.find((one) => one === typed.role);
   if (!role) throw refuseField('role', visit.messages.users.unknownRole);
-  const endsAt = typedEnd(visit, form);
+  const endsAt = typedEnd(visit, typed);
   await visit.db.transaction(async (tx) => {
     // Those who are in by an earlier grant are out.
     await deleteGrant(tx, visit.shopId);
@@ -103,12 +103,10 @@ async function grant(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
 
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?$/;
 
-function typedEnd(visit: ShopVisit, form: FormRequest): Date {
+function typedEnd(visit: ShopVisit, { duration, until }: { duration: string; until: string }): Date {
   const now = visit.db.serviceNow.getTime();
-  const { duration } = readFields(GRANT, form, visit);
   if (isDuration(duration)) return new Date(now + DURATIONS[duration]);
-  const typed = form.field('until');
-  const at = MOMENT.test(typed) ? Date.parse(`${typed}Z`) : Number.NaN;
+  const at = MOMENT.test(until) ? Date.parse(`${until}Z`) : Number.NaN;
   if (!(at > now && at <= now + MAX_GRANT)) throw refuseField('until', visit.messages.support.wrongEnd);
   return new Date(at);
 }
@@ -187,17 +185,7 @@ function grantPage(visit: ShopVisit, draft?: Draft): AdminPage {
     main: html`<form method="post" class="card narrow">
       ${problemOf(draft)}
       <p>${messages.about({ host: brandOf(visit.config).name })}</p>
-      ${field('duration')}
-      ${textField({
-        name: 'until',
-        label: messages.until,
-        type: 'datetime-local',
-        hint: messages.untilHint,
-        maxLength: MAX_MOMENT_LENGTH,
-        problem: draft?.problems?.['until'],
-        draft,
-      })}
-      ${field('role')}
+      ${field('duration')} ${field('until')} ${field('role')}
       <p class="quiet">${messages.never}</p>
       <button class="main">${messages.grant}</button>
     </form>`,

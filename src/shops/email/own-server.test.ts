@@ -167,7 +167,8 @@ describe('a mail server of its own', () => {
     [{ port: '1e3x' }, 'The port must be'],
     [{ tls: 'ssl' }, 'Choose an encryption.'],
     [{ password: 'a\tb' }, 'The password contains a character'],
-    [{ user: 'x'.repeat(300) }, ''],
+    [{ user: 'x'.repeat(300) }, 'User name is too long.'],
+    [{ password: 'x'.repeat(501) }, 'Password is too long.'],
     [{ sender: 'nobody' }, 'Enter an email address.'],
     [{ sender: 'a@b.example\r\nBcc: c@d.example' }, ''],
   ])('%j is refused', async (changes, message) => {
