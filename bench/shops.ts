@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
-import { cleanupSteps } from '../src/composition/cleanup-steps.ts';
+import { cleanupSteps, COUNTING_STEPS } from '../src/composition/cleanup-steps.ts';
 import { readConfig } from '../src/config.ts';
 import { sql } from '../src/db/sql.ts';
 import { runCleanup } from '../src/platform/cleanup.ts';
@@ -93,7 +93,9 @@ export async function measureRareCalls(one: Site, many: Site): Promise<Verdict[]
 /** What is done for all shops: a run of the clean-up that finds nothing, and the metrics. */
 export async function measureUpkeep(one: Site, many: Site): Promise<Verdict[]> {
   const log = pino({ level: 'silent' });
-  const steps = cleanupSteps(readConfig({}), log).filter(({ name }) => name !== 'media');
+  const steps = [...COUNTING_STEPS, ...cleanupSteps(readConfig({}), log)].filter(
+    ({ name }) => name !== 'media',
+  );
   const clean = async ({ db }: Site) => {
     await db.run(sql`update cleanup set due_at = ${new Date(0)}, leased_until = ${new Date(0)}`);
     const began = performance.now();

@@ -24,7 +24,7 @@ import { carts } from '../carts/routes.ts';
 import { assignments } from '../catalogue/categories/assignments.ts';
 import { moveCategories } from '../catalogue/categories/move.ts';
 import { categories } from '../catalogue/categories/routes.ts';
-import { cleanupSteps } from './cleanup-steps.ts';
+import { cleanupSteps, COUNTING_STEPS } from './cleanup-steps.ts';
 import type { Config } from '../config.ts';
 import { countries } from '../shops/countries/routes.ts';
 import { managedCouponCampaigns } from '../coupons/manage-routes.ts';
@@ -360,7 +360,7 @@ export async function buildApp({
   customFields(api);
   sandboxOperations(api, {
     db,
-    steps: cleanupSteps(config, log),
+    steps: [...cleanupSteps(config, log), ...COUNTING_STEPS],
     bringForward: [bringJobsForward, bringMailingsForward],
     refreshClocks: () => clocks.refresh(),
   });

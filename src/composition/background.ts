@@ -8,7 +8,7 @@ import { backupPlans, runDueBackups, type BackupDeps } from '../host/backups/run
 import { runDueRestores } from '../host/backups/restore-runner.ts';
 import { backupVerification } from '../host/backups/verify.ts';
 import { emailDueMessages } from '../host/message-sender.ts';
-import { cleanupSteps } from './cleanup-steps.ts';
+import { cleanupSteps, COUNTING_STEPS } from './cleanup-steps.ts';
 import { isPrivate, type Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { runDueMoves } from '../imports/moves/runner.ts';
@@ -78,6 +78,9 @@ export function startBackground(
       ),
     ),
     repeat('the mailings', CHECK_MAILINGS, log, (signal) => runDueMailings({ db, config, log }, signal)),
+    repeat('the counts of shops', CHECK_CLEANUP, log, (signal) =>
+      runCleanup(db, COUNTING_STEPS, { log, signal }),
+    ),
     repeat('the clean-up', CHECK_CLEANUP, log, (signal) => runCleanup(db, steps, { log, signal })),
   ];
   return { stop: async () => void (await Promise.all(works.map((work) => work.stop()))) };

@@ -38,14 +38,14 @@ import { reportSums } from '../orders/reports/counting.ts';
 import { unpaidOrderRelease } from '../orders/release-unpaid.ts';
 import { wishlistCleanup } from '../storefront/wishlist/queries.ts';
 
+/** Steps that count what reports show, shop by shop. With many shops that takes long, so they do not hold up the others. */
+export const COUNTING_STEPS: readonly CleanupStep[] = [reportSums, customerTotals, cartDays, shopDays];
+
 /** The steps of the clean-up: each module's own, one after the other in this order. */
 export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupStep[] {
   return [
     unpaidOrderRelease,
-    reportSums,
-    customerTotals,
     ...(config.CART_ABANDONED_AFTER > 0 ? [abandonedCarts(config.CART_ABANDONED_AFTER)] : []),
-    cartDays,
     answerCleanup,
     hostAnswerCleanup,
     windowCleanup,
@@ -65,7 +65,6 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     wishlistCleanup,
     emailCountCleanup,
     emailProblemCleanup,
-    shopDays,
     shopDayCleanup,
     failedJobCleanup,
     importCleanup,

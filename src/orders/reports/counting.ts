@@ -11,6 +11,8 @@ const ALL_DAYS = { from: '-infinity', to: 'infinity' };
 const DAYS_AT_ONCE = 31;
 const MONTHS_AT_ONCE = 3;
 const CHECK_EVERY = 300_000;
+/** A shop that sold nothing since the last time: reports count its new days themselves until then. */
+const CHECK_IDLE_EVERY = 3_600_000;
 /** Days that were never counted are counted anyway: only later changes have to be looked for. */
 const HOUR = 3_600_000;
 
@@ -30,8 +32,10 @@ async function countStaleDays(db: Database, shopId: string): Promise<boolean> {
     await db.run(sql`update report_run set due_at = ${LONG_AGO} where shop_id = ${shopId}`);
     return true;
   }
+  const dueAt = new Date(db.serviceNow.getTime() + (stale.length === 0 ? CHECK_IDLE_EVERY : CHECK_EVERY));
   await db.run(sql`
-    update report_run set checked_until = greatest(checked_until, ${seen?.until ?? LONG_AGO}::timestamptz)
+    update report_run
+    set checked_until = greatest(checked_until, ${seen?.until ?? LONG_AGO}::timestamptz), due_at = ${dueAt}
     where shop_id = ${shopId}`);
   const months = await findChangedMonths(db, shopId, MONTHS_AT_ONCE);
   for (const month of months) await db.transaction((tx) => sumMonth(tx, shopId, month));
