@@ -137,7 +137,7 @@ test('an order in the admin', async () => {
     select upper(order_id::text) as id from customer_order where shop_id = 'DemoShop' and order_number like '%/1013'`);
   const path = `/orders/${order!.id}`;
   expect(await count('open an order', () => merchant.get(path), 'admin')).toEqual({
-    statements: 8,
+    statements: 9,
     files: about(91),
     own: about(59),
   });

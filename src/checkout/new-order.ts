@@ -82,6 +82,9 @@ export function newOrder(priced: PricedCart, now: Date, appId: string | null): N
     lowStockLevel: settings.lowStockLevel,
     releaseAt: releaseTime(content, settings, now),
     paymentWait: paymentWaitOf(content, settings),
+    hasCartFields: settings.customFields.some(
+      ({ resource }) => resource === 'cart' || resource === 'cartLine',
+    ),
   };
 }
 

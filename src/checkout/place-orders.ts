@@ -186,7 +186,8 @@ async function save(
     couponCodeKey === null ? [] : [{ campaignId: campaignOf.get(couponCodeKey)!, currency, grandTotal }],
   );
   const cartIds = orders.map(({ cartId }) => cartId);
-  const lineIds = orders.flatMap(({ content }) => content.lines.map(({ lineItemId }) => lineItemId));
+  const withFields = orders.filter(({ hasCartFields }) => hasCartFields);
+  const lineIds = withFields.flatMap(({ content }) => content.lines.map(({ lineItemId }) => lineItemId));
   // Only counted products have stock, and are locked.
   const taken = new Map([...millionthsOrdered(orders)].filter(([productId]) => state.stock.has(productId)));
   const newCustomerIds = new Set([...customers.values()].map(({ customerId }) => customerId));
@@ -211,7 +212,7 @@ async function save(
     }),
     insertOrders(tx, shopId, orders),
     insertOrderLines(tx, shopId, orders),
-    moveCartValues(tx, shopId, orders, lineIds),
+    withFields.length > 0 && moveCartValues(tx, shopId, withFields, lineIds),
     addPlacedOrders(tx, shopId, orders),
     addToCustomerTotals(tx, shopId, orders),
     deleteCarts(tx, shopId, cartIds),

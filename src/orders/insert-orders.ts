@@ -37,6 +37,8 @@ export interface NewOrder {
   /** When it is cancelled unless something was paid; null: never. */
   releaseAt: Date | null;
   paymentWait: PaymentWait | null;
+  /** Its cart may have custom fields, which go over to the order. */
+  hasCartFields: boolean;
 }
 
 export type NumberedOrder = NewOrder & { orderNumber: string; buyerId: string };

@@ -13,13 +13,15 @@ export const DEFAULT_RETRY: RetryOptions = { attempts: 4, longestWait: 30 };
 const IDEMPOTENCY_KEY = 'idempotency-key';
 
 /**
- * A new cart, whose key the service honours only with a token; the token of an app, and the test call of a webhook. The
- * service stores no answer of theirs, so it can't replay one, and a key would not keep it from doing them twice.
+ * A new cart, whose key the service honours only with a token; the token of an app, the test call of a webhook, and links
+ * that let somebody into the admin. The service stores no answer of theirs, so it can't replay one, and a key would not keep it from doing them twice.
  */
 export const WITHOUT_KEY: ReadonlySet<string> = new Set([
   'POST /rs/shops/{shopId}/carts',
   'POST /rs/shops/{shopId}/token',
   'POST /manage/shops/{shopId}/webhooks/{webhookId}/test',
+  'POST /host/shops/{shopId}/support-links',
+  'POST /host/shops/{shopId}/sign-in-links',
 ]);
 
 /** Gives every write a key of its own, so that it can be sent again and still happens once. */

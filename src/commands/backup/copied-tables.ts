@@ -11,6 +11,7 @@ export const COPIED_TABLES: Readonly<Record<string, 'shop' | 'people' | 'never'>
   account_address: 'people',
   account_passkey: 'never',
   app: 'never',
+  app_manifest: 'never',
   audit_entry: 'never',
   bank_entry: 'people',
   cart: 'never',

@@ -170,6 +170,7 @@ function pastOrder(
     lowStockLevel: null,
     releaseAt: null,
     paymentWait: null,
+    hasCartFields: false,
     paidOn: record.paidAt ?? null,
     dispatchedOn: record.dispatchedAt ?? null,
     cancelledAt: record.cancelledAt ?? null,

@@ -237,6 +237,7 @@ describe('erasing', () => {
         customer: 'anonymised',
         ordersAnonymised: 1,
         documentsKept: 1,
+        customFieldsDeleted: 0,
         cartsDeleted: 3,
         wishesDeleted: 1,
         accountsDeleted: 1,
