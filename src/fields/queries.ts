@@ -134,6 +134,7 @@ export function moveCartValues(
     from unnest(${carts.map(({ cartId }) => cartId)}::uuid[], ${carts.map(({ orderId }) => orderId)}::uuid[])
       as ordered (cart_id, order_id)
     where custom_field_value.shop_id = ${shopId} and custom_field_value.cart_id = ordered.cart_id
+      and custom_field_value.cart_id = any (${carts.map(({ cartId }) => cartId)}::uuid[])
       and (resource_id = ordered.cart_id or resource_id = any (${lineIds}::uuid[]))`);
 }
 
