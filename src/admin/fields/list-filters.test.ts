@@ -53,7 +53,7 @@ const addressOf = (list: string, query: Record<string, string>) => {
     name.startsWith('lists.') ? `field.${name}` : name,
     value,
   ]);
-  return `/${list}?${new URLSearchParams(fields)}`;
+  return `/${list}?${new URLSearchParams(fields).toString()}`;
 };
 
 /** The ids of the rows of a list, sorted. */
