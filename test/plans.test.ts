@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../src/db/sql.ts';
 import { refreshStatistics } from '../src/db/statistics.ts';
 import { givenMerchant } from './admin.ts';
+import { givenToken } from './builders.ts';
 import { demoShop, startDemo } from './demo.ts';
 import { CITUS_URL } from './cluster.ts';
 import { IS_POOLED } from './pgbouncer.ts';
@@ -20,14 +21,14 @@ import type { Service } from './service.ts';
 const GROWING = (
   'product price_history product_image product_category cross_selling watcher listing category_listing subcategory_listing ' +
   'customer cart coupon customer_order order_line order_event order_payment order_shipment order_return order_document audit_entry ' +
-  'newsletter_subscriber'
+  'newsletter_subscriber custom_field_value'
 ).split(' ');
 
 /** What of them is made anew in a copy; other ids name what is not copied, as tax classes. */
 const COPIED_IDS = new Set(
   (
     'product_id master_id target_id image_key customer_id cart_id order_id line_item_id event_id payment_id shipment_id ' +
-    'return_id document_id entry_id'
+    'return_id document_id entry_id resource_id'
   ).split(' '),
 );
 
@@ -70,6 +71,7 @@ const READING_ALL: readonly { begins: readonly string[]; because: string }[] = [
       'select upper(cart_id::text) as "cartId", created_at as "creationDate"',
       'delete from watcher where shop_id = $1 and email',
       'delete from cart where shop_id = $1 and ( customer_id',
+      'select case when order_id is null then custom_field.resource',
     ],
   },
   {
@@ -112,6 +114,7 @@ beforeAll(async () => {
     update shop set settings_version = settings_version + 1,
       settings = settings || '{"accounting": {"advisorNumber": 1001, "clientNumber": 1}}'
     where shop_id = 'DemoShop'`);
+  await fillFields();
   for (const path of [
     '/orders?state=toShip',
     '/orders?state=toShip&sort=-changed',
@@ -129,6 +132,13 @@ beforeAll(async () => {
     '/reports/taxes',
     '/reports?by=category',
     '/apps/audit',
+    '/products?field.plans.note=Red&field.plans.level=2',
+    '/products?field.plans.note=Red&q=shirt',
+    '/orders?state=all&field.plans.note=Red',
+    '/orders?state=all&field.plans.note=Red&q=1001',
+    '/customers?field.plans.note=Red',
+    '/customers?field.plans.note=Red&q=1001',
+    '/customers/export.csv?field.plans.note=Red',
   ]) {
     await merchant.get(path);
   }
@@ -139,6 +149,40 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(() => service.close());
+
+/** Custom fields by which the lists are filtered, and something that has a value. */
+async function fillFields(): Promise<void> {
+  const token = await givenToken(service, 'DemoShop');
+  const call = async (method: string, path: string, body: unknown) => {
+    const answer = await service.call(method, `/manage/shops/DemoShop${path}`, { token, body });
+    expect([200, 201]).toContain(answer.status);
+  };
+  const { rows } = await service.db.pool.query<Record<'product' | 'customer' | 'order', string>>(`
+    select (select product_id from product where shop_id = 'DemoShop' and master_id is null limit 1) as product,
+      (select customer_id from customer where shop_id = 'DemoShop' limit 1) as customer,
+      (select order_id from customer_order where shop_id = 'DemoShop' limit 1) as order
+    from shop where shop_id = 'DemoShop'`);
+  for (const [resource, id] of Object.entries(rows[0]!)) {
+    for (const [key, type] of [
+      ['note', 'text'],
+      ['level', 'number'],
+    ]) {
+      await call('POST', '/custom-fields', {
+        resource,
+        namespace: 'plans',
+        key,
+        type,
+        name: { en_GB: key },
+        readableBy: 'merchant',
+        writableBy: 'merchant',
+        isFilter: true,
+      });
+    }
+    await call('PATCH', `/${resource}s/${id}/custom-fields`, {
+      fields: { 'plans.note': 'Red', 'plans.level': '2' },
+    });
+  }
+}
 
 interface Plan {
   'Node Type': string;

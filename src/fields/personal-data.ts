@@ -24,8 +24,8 @@ export const fieldPersonalData: PersonalData = {
       customFieldsDeleted: await tx.run(sql`
         delete from custom_field_value
         where shop_id = ${shopId} and (
-          customer_id = ${customerId} or target_customer_id = ${customerId} or order_id in (
-            select order_id from customer_order where shop_id = ${shopId} and customer_id = ${customerId}))`),
+          customer_id = ${customerId} or target_customer_id = ${customerId} or order_id = any (array(
+            select order_id from customer_order where shop_id = ${shopId} and customer_id = ${customerId})))`),
     },
   }),
 };
@@ -43,7 +43,7 @@ interface ValueOfPerson {
 const BATCH = 500;
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
-/** In the order of the things, after the last one that was read. */
+/** In the order of the things, after the last one that was read. Each kind of owner is read from its own index. */
 function findValuesOf(
   db: Queries,
   shopId: string,
@@ -62,14 +62,15 @@ function findValuesOf(
     where custom_field_value.shop_id = ${shopId}
       and (
         custom_field_value.customer_id = ${customerId}
-        or order_id in (select order_id from customer_order where shop_id = ${shopId} and customer_id = ${customerId})
-        or cart_id in (
+        or order_id = any (array(
+          select order_id from customer_order where shop_id = ${shopId} and customer_id = ${customerId}))
+        or cart_id = any (array(
           select cart_id from cart
           where shop_id = ${shopId} and (
             customer_id = ${customerId} or lower(billing_address ->> 'emailAddress') = any (${emails})
             or lower(shipping_address ->> 'emailAddress') = any (${emails})
             or cart_id in (
-              select account.cart_id from account where account.shop_id = ${shopId} and email = any (${emails})))))
+              select account.cart_id from account where account.shop_id = ${shopId} and email = any (${emails}))))))
       and (resource_id, custom_field_value.field_id, locale, position)
         > (${last?.id ?? NO_ID}::uuid, ${last?.fieldId ?? NO_ID}::uuid, ${last?.locale ?? ''}, ${last?.position ?? -1})
     order by resource_id, custom_field_value.field_id, locale, position limit ${BATCH}`);

@@ -71,6 +71,57 @@ export async function replaceFieldValues(
   );
 }
 
+/** Replaces the values of these fields of many products, whose rows are locked. */
+export async function replaceProductValues(
+  tx: Transaction,
+  shopId: string,
+  productIds: readonly string[],
+  fieldIds: readonly string[],
+  values: readonly (FieldOwner & StoredValue)[],
+): Promise<void> {
+  if (productIds.length === 0) return;
+  await tx.run(sql`
+    delete from custom_field_value
+    where shop_id = ${shopId} and resource_id = any (${productIds}::uuid[]) and field_id = any (${fieldIds}::uuid[])`);
+  if (values.length === 0) return;
+  const others = { categoryId: null, customerId: null, cartId: null, orderId: null };
+  await tx.run(
+    insertValues(
+      shopId,
+      values.map((value) => ({ ...others, ...value, productId: value.productId ?? null })),
+    ),
+  );
+}
+
+/** The values of some fields, in the order of their positions. */
+export function findValuesOfFields(
+  db: Queries,
+  shopId: string,
+  resourceIds: readonly string[],
+  fieldIds: readonly string[],
+) {
+  return db.many<ReadValue & { resourceId: string }>(sql`
+    select upper(resource_id::text) as "resourceId", upper(field_id::text) as "fieldId", locale, value
+    from custom_field_value
+    where shop_id = ${shopId} and resource_id = any (${resourceIds}::uuid[]) and field_id = any (${fieldIds}::uuid[])
+    order by resource_id, field_id, locale, position`);
+}
+
+/** The characters of the values that these things have of all other fields. No statement is sent without a field. */
+export async function findLengthsOfOthers(
+  db: Queries,
+  shopId: string,
+  resourceIds: readonly string[],
+  fieldIds: readonly string[],
+): Promise<Map<string, number>> {
+  if (fieldIds.length === 0) return new Map();
+  const rows = await db.many<{ resourceId: string; length: number }>(sql`
+    select upper(resource_id::text) as "resourceId", sum(length(value::text))::bigint as length from custom_field_value
+    where shop_id = ${shopId} and resource_id = any (${resourceIds}::uuid[]) and field_id <> all (${fieldIds}::uuid[])
+    group by resource_id`);
+  return new Map(rows.map(({ resourceId, length }) => [resourceId, length]));
+}
+
 /** The characters of all values of one thing. */
 export async function lengthOfValues(tx: Transaction, shopId: string, resourceId: string): Promise<number> {
   const row = await tx.one<{ length: number }>(sql`
@@ -134,6 +185,7 @@ export function moveCartValues(
     from unnest(${carts.map(({ cartId }) => cartId)}::uuid[], ${carts.map(({ orderId }) => orderId)}::uuid[])
       as ordered (cart_id, order_id)
     where custom_field_value.shop_id = ${shopId} and custom_field_value.cart_id = ordered.cart_id
+      and custom_field_value.cart_id = any (${carts.map(({ cartId }) => cartId)}::uuid[])
       and (resource_id = ordered.cart_id or resource_id = any (${lineIds}::uuid[]))`);
 }
 

@@ -73,7 +73,8 @@ const changeable = {
   }),
   isFilter: Type.Optional(
     Type.Boolean({
-      description: 'Lists are filtered by it; a public one of products is a filter of the storefront.',
+      description:
+        'In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts. The storefront and the API have no such filters.',
       examples: [false],
     }),
   ),
@@ -138,7 +139,10 @@ export const Field = Type.Object(
     ),
     readableBy: changeable.readableBy,
     writableBy: changeable.writableBy,
-    isFilter: Type.Boolean({ description: 'Lists are filtered by it.', examples: [false] }),
+    isFilter: Type.Boolean({
+      description: 'Lists of the administration are filtered by it.',
+      examples: [false],
+    }),
     choices: Nullable(Type.Array(Choice, { description: 'The values of a choice.' })),
     jsonSchema: Type.Unsafe<Record<string, unknown> | null>({
       type: ['object', 'null'],

@@ -148,12 +148,15 @@ function textOf(given: unknown, maxLength: number, place: string): string {
   return given;
 }
 
-/** Exact, and the same text for the same number: `1.50` is `1.5`. */
 function decimalTextOf(given: unknown, place: string): string {
   if (typeof given !== 'number' && typeof given !== 'string') throw invalid('WRONG_TYPE', place);
   const decimal = parseDecimal(typeof given === 'string' ? given.trim() : given);
   if (!decimal) throw invalid('WRONG_FORMAT', place);
-  const { units, scale } = decimal;
+  return decimalText(decimal);
+}
+
+/** Exact, and the same text for the same number: `1.50` is `1.5`. */
+export function decimalText({ units, scale }: NonNullable<ReturnType<typeof parseDecimal>>): string {
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');
   const whole = digits.slice(0, digits.length - scale).replace(/^0+(?=\d)/, '');
   const fraction = digits.slice(digits.length - scale).replace(/0+$/, '');

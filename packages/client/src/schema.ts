@@ -4881,7 +4881,7 @@ export interface components {
              */
             writableBy: "owner" | "merchant" | "shopper";
             /**
-             * @description Lists are filtered by it.
+             * @description Lists of the administration are filtered by it.
              * @example false
              */
             isFilter: boolean;
@@ -4962,7 +4962,7 @@ export interface components {
              */
             writableBy: "owner" | "merchant" | "shopper";
             /**
-             * @description Lists are filtered by it; a public one of products is a filter of the storefront.
+             * @description In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts. The storefront and the API have no such filters.
              * @example false
              */
             isFilter?: boolean;
@@ -5014,7 +5014,7 @@ export interface components {
              */
             writableBy: "owner" | "merchant" | "shopper";
             /**
-             * @description Lists are filtered by it; a public one of products is a filter of the storefront.
+             * @description In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts. The storefront and the API have no such filters.
              * @example false
              */
             isFilter?: boolean;

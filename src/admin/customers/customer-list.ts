@@ -1,6 +1,7 @@
 import { findSegments } from '../../people/customers/segments.ts';
 import { Readable } from 'node:stream';
 import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
+import { filterFields, wantedValues, type WantedValue } from '../../fields/filter.ts';
 import { html } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { toDecimal } from '../../kernel/money.ts';
@@ -9,6 +10,7 @@ import { countryChoices } from '../components/country-choices.ts';
 import { chip, dayText } from '../components/format.ts';
 import { listView } from '../components/list.ts';
 import { listState, type Column, type Filter } from '../components/list-state.ts';
+import { fieldFilters } from '../fields/list-filters.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -32,8 +34,10 @@ export function customerList(pages: ShopPages): void {
     const state = listState(request, columns);
     const filter = toFilter(state.filter, visit.settings);
     const current = givenValues(state.filter);
+    const fields = filterFields(visit.settings, 'customer');
+    const wanted = wantedValues(fields, state.filter);
     const [{ rows, results, isMore }, segments, tags] = await Promise.all([
-      findCustomerPage(db, shopId, filter, { ...state, isOldestFirst: state.sort === 'since' }),
+      findCustomerPage(db, shopId, filter, { ...state, isOldestFirst: state.sort === 'since' }, wanted),
       findSegments(db, shopId),
       findShopTags(db, shopId, MAX_OFFERED_TAGS),
     ]);
@@ -51,12 +55,12 @@ export function customerList(pages: ShopPages): void {
         path: '/customers',
         caption: messages.layout.menuEntries.customers,
         columns,
-        filters: filtersOf(visit, tags),
+        filters: [...filtersOf(visit, tags), ...fieldFilters(visit, fields)],
         rows,
         results,
         isMore,
         above: html`${usesTotals(filter) && (await countingNotice(visit))}
-        ${saveSegmentForm(visit, segments, current)}`,
+        ${wanted.length === 0 && saveSegmentForm(visit, segments, current)}`,
         href: ({ customerId }) => adminPath(visit, `/customers/${customerId}`),
         idOf: ({ customerId }) => customerId,
         bulk: mayWrite
@@ -70,12 +74,17 @@ export function customerList(pages: ShopPages): void {
 
   pages.file('/customers/export.csv', 'customers_read', async (visit, request) => {
     const { db, messages } = visit;
-    const filter = toFilter(listState(request, []).filter, visit.settings);
+    const state = listState(request, []);
+    const filter = toFilter(state.filter, visit.settings);
+    const wanted = wantedValues(filterFields(visit.settings, 'customer'), state.filter);
     await db.transaction((tx) => recordAction(tx, visit, '/customers/export.csv', {}, 'GET'));
     return {
       type: 'text/csv; charset=utf-8',
       fileName: `${messages.customers.fileName}.csv`,
-      content: Readable.from(customerFile(visit, filter), { objectMode: false, highWaterMark: 65_536 }),
+      content: Readable.from(customerFile(visit, filter, wanted), {
+        objectMode: false,
+        highWaterMark: 65_536,
+      }),
     };
   });
 }
@@ -228,6 +237,7 @@ const EXPORTED = [
 export async function* customerFile(
   { db, shopId, messages, settings }: Pick<ShopVisit, 'db' | 'shopId' | 'messages' | 'settings'>,
   filter: CustomerFilter,
+  wanted: readonly WantedValue[] = [],
 ): AsyncGenerator<string> {
   const titles = messages.customers;
   // Spreadsheets read UTF-8 only if the file says so.
@@ -246,7 +256,7 @@ export async function* customerFile(
   for (;;) {
     const walked = await findCustomersAfter(db, shopId, { after, limit: AT_ONCE });
     const ids = walked.map(({ customerId }) => customerId);
-    const rows = await findExportedCustomers(db, shopId, filter, ids);
+    const rows = await findExportedCustomers(db, shopId, filter, ids, wanted);
     yield rows
       .map(({ customerNumber, billingAddress, customerGroup, tags, language, createdAt, sums }) => {
         const own = sums.find(({ currency }) => currency === settings.defaultCurrency);

@@ -1,5 +1,6 @@
 import type { Queries } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
+import { hasValues, type WantedValue } from '../../fields/filter.ts';
 import { tagsOf } from '../../people/customers/tags.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import {
@@ -68,15 +69,16 @@ export async function findCustomerPage(
   shopId: string,
   filter: CustomerFilter,
   sort: CustomerSort,
+  wanted: readonly WantedValue[] = [],
 ): Promise<CustomerPage> {
-  if (!isSegment(filter)) {
+  if (!isSegment(filter) && wanted.length === 0) {
     const [rows, counted] = await Promise.all([
       findListedCustomers(db, shopId, listedIds(shopId, filter, sort), sort),
       countListedCustomers(db, shopId, filter),
     ]);
     return { rows, ...counted };
   }
-  const { customerIds, ...counted } = await findSegment(db, shopId, filter, sort);
+  const { customerIds, ...counted } = await findSegment(db, shopId, filter, sort, wanted);
   const ids = sql`select unnest(${customerIds}::uuid[])`;
   return { rows: await findListedCustomers(db, shopId, ids, sort), ...counted };
 }
@@ -235,6 +237,7 @@ export function findExportedCustomers(
   shopId: string,
   filter: CustomerFilter,
   customerIds: readonly string[],
+  wanted: readonly WantedValue[],
 ) {
   return db.many<ExportedCustomer>(sql`
     select upper(customer.customer_id::text) as "customerId", customer_number as "customerNumber",
@@ -242,6 +245,6 @@ export function findExportedCustomers(
       billing_address as "billingAddress", array(${tagsOf(shopId)}) as tags, total.language, ${sums(shopId)} as sums
     from customer ${withTotals(shopId, filter)}
     where ${matches(shopId, filter)} and customer.customer_id = any (${customerIds}::uuid[])
-      and ${isInSegment(shopId, filter)}
+      and ${isInSegment(shopId, filter)} and ${hasValues(shopId, sql`customer.customer_id`, wanted)}
     order by customer.created_at, customer.customer_id`);
 }

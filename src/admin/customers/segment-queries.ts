@@ -1,8 +1,10 @@
 import type { Queries } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import { FAR_AHEAD, isInSegment, LONG_AGO, MAX_VALUE, withTotals } from '../../orders/customer-segments.ts';
+import { hasValues, idsWith, type WantedValue } from '../../fields/filter.ts';
 import {
   foundCustomers,
+  matches,
   type CustomerFilter,
   type CustomerSort,
 } from '../../people/customers/find-people.ts';
@@ -32,7 +34,7 @@ export function isSegment(filter: CustomerFilter): boolean {
 }
 
 /** The customers that meet one of the conditions, each from an index. */
-function sourcesOf(shopId: string, filter: CustomerFilter): Sql[] {
+function sourcesOf(shopId: string, filter: CustomerFilter, wanted: readonly WantedValue[]): Sql[] {
   const { text, tags, country, language, isSubscribed, customerGroupId, currency } = filter;
   const { minOrders, maxOrders, minWorth, maxWorth, lastOrderFrom, lastOrderBefore } = filter;
   const total = sql`select customer_id from customer_total where shop_id = ${shopId}`;
@@ -44,6 +46,9 @@ function sourcesOf(shopId: string, filter: CustomerFilter): Sql[] {
     ),
     customerGroupId !== '' &&
       sql`select customer_id from customer where shop_id = ${shopId} and customer_group_id = ${customerGroupId}::uuid`,
+    ...wanted.map(
+      (value) => sql`select resource_id as customer_id from (${idsWith(shopId, value)}) with_value`,
+    ),
     country !== '' &&
       sql`select customer_id from customer where shop_id = ${shopId} and billing_address ->> 'country' = ${country}`,
     language !== '' && sql`${ofAll} and language = ${language}`,
@@ -66,9 +71,14 @@ function sourcesOf(shopId: string, filter: CustomerFilter): Sql[] {
 }
 
 /** The source with the fewest customers; undefined: each has too many. */
-async function smallestSource(db: Queries, shopId: string, filter: CustomerFilter): Promise<Sql | undefined> {
+async function smallestSource(
+  db: Queries,
+  shopId: string,
+  filter: CustomerFilter,
+  wanted: readonly WantedValue[],
+): Promise<Sql | undefined> {
   const counted = await Promise.all(
-    sourcesOf(shopId, filter).map(async (source) => {
+    sourcesOf(shopId, filter, wanted).map(async (source) => {
       const row = await db.one<{ count: number }>(sql`
         select count(*) as count from (${source} limit ${MAX_COMPARED + 1}) counted`);
       return { source, count: row!.count };
@@ -90,9 +100,10 @@ export async function findSegment(
   shopId: string,
   filter: CustomerFilter,
   { isOldestFirst, limit, offset }: CustomerSort,
+  wanted: readonly WantedValue[] = [],
 ): Promise<FoundSegment> {
   const direction = isOldestFirst ? sql`asc` : sql`desc`;
-  const source = await smallestSource(db, shopId, filter);
+  const source = await smallestSource(db, shopId, filter, wanted);
   const compared =
     source ??
     sql`select customer_id from customer where shop_id = ${shopId} order by created_at ${direction}, customer_id ${direction}`;
@@ -100,7 +111,8 @@ export async function findSegment(
     with compared as materialized (${compared} limit ${MAX_COMPARED + 1}), hit as materialized (
       select customer.customer_id, customer.created_at from customer ${withTotals(shopId, filter)}
       where customer.shop_id = ${shopId} and customer.customer_id = any (array(select customer_id from compared))
-        and ${isInSegment(shopId, filter)}
+        and ${isInSegment(shopId, filter)} and ${matches(shopId, filter)}
+        and ${hasValues(shopId, sql`customer.customer_id`, wanted)}
     )
     select (select count(*) from compared) as compared, (select count(*) from hit) as results, array(
         select upper(customer_id::text) from hit

@@ -2,6 +2,9 @@ import type { CsvColumn } from '../../catalogue/products/csv-columns.ts';
 import type { Choice } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
 import type { ShopVisit } from '../visit.ts';
+import { fullKey } from '../../fields/value.ts';
+import type { CustomField } from '../../shops/settings/settings.ts';
+import { nameOf } from '../fields/field-inputs.ts';
 
 /** The title of a column: `Name (German)`, `Price (EUR)`; a single language or currency is not named. */
 export function columnTitle(visit: ShopVisit, key: string): string {
@@ -9,7 +12,8 @@ export function columnTitle(visit: ShopVisit, key: string): string {
   const [base, part] = key.split('/') as [string, string?];
   const titles: Readonly<Record<string, unknown>> = messages.import.columns;
   const title = titles[base];
-  const name = typeof title === 'string' ? title : base;
+  const field = settings.customFields.find((one) => isOfProducts(one) && base === `field.${fullKey(one)}`);
+  const name = field ? nameOf(field, visit) : typeof title === 'string' ? title : base;
   if (part === undefined) return name;
   if (settings.currencies.includes(part)) {
     return settings.currencies.length === 1 ? name : `${name} (${part})`;
@@ -18,6 +22,8 @@ export function columnTitle(visit: ShopVisit, key: string): string {
   const locale = settings.locales.find((one) => one === part || one.startsWith(`${part}_`)) ?? part;
   return `${name} (${languageName(locale, language, settings.locales)})`;
 }
+
+const isOfProducts = ({ resource }: CustomField) => resource === 'product' || resource === 'variation';
 
 /** By name, the product number first. */
 export function columnChoices(visit: ShopVisit, columns: Iterable<CsvColumn>): Choice[] {

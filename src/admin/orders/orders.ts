@@ -1,5 +1,6 @@
 import { html } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
+import { filterFields, wantedValues, type WantedValue } from '../../fields/filter.ts';
 import { addresseeName } from '../../orders/documents/address-lines.ts';
 import { findManagedOrders, type ListedManagedOrder } from '../../orders/list.ts';
 import { orderState } from '../../orders/order-state.ts';
@@ -7,6 +8,7 @@ import { dayText } from '../components/format.ts';
 import { orderActionsOfApps } from '../apps/frames.ts';
 import { listView } from '../components/list.ts';
 import { listState, type Column, type ListState } from '../components/list-state.ts';
+import { fieldFilters } from '../fields/list-filters.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { chipsView } from './chips-view.ts';
@@ -27,7 +29,9 @@ export function orderListPages(pages: ShopPages): void {
     const { db, shopId } = visit;
     const messages = visit.messages.orders;
     const columns = orderColumns(visit);
-    const lastPage = isPagedByDate(listState(request, columns)) ? LAST_PAGE : undefined;
+    const fields = filterFields(visit.settings, 'order');
+    const asked = listState(request, columns);
+    const lastPage = isPagedByDate(asked, wantedOf(visit, asked)) ? LAST_PAGE : undefined;
     const state = listState(request, columns, lastPage);
     const [{ rows, results, isMore }, waiting] = await Promise.all([
       findOrderPage(visit, state),
@@ -60,6 +64,7 @@ export function orderListPages(pages: ShopPages): void {
           { kind: 'search', name: 'q', label: messages.search },
           { kind: 'date', name: 'from', label: messages.from },
           { kind: 'date', name: 'to', label: messages.to },
+          ...fieldFilters(visit, fields),
         ],
         tabs: {
           name: 'state',
@@ -95,10 +100,19 @@ const LAST_PAGE = 1_000_000;
 /** Parts whose orders are few, and are found without the sums of days. */
 const FOUND_PARTS: readonly OrderPart[] = ['new', 'waitingForPayment', 'paymentFailed', 'returns'];
 
-function isPagedByDate(state: ListState): boolean {
+function isPagedByDate(state: ListState, wanted: readonly WantedValue[]): boolean {
   const isByDate = state.sort === undefined || state.sort.endsWith('date');
-  return isByDate && state.filter('q').trim() === '' && !FOUND_PARTS.includes(orderPartOf(state));
+  return (
+    isByDate &&
+    wanted.length === 0 &&
+    state.filter('q').trim() === '' &&
+    !FOUND_PARTS.includes(orderPartOf(state))
+  );
 }
+
+/** The custom fields by which the list is filtered. */
+const wantedOf = ({ settings }: ShopVisit, { filter }: ListState) =>
+  wantedValues(filterFields(settings, 'order'), filter);
 
 export interface FoundOrders {
   rows: ListedManagedOrder[];
@@ -108,18 +122,32 @@ export interface FoundOrders {
 }
 
 /** The orders of a page. Pages by date are found from the sums of days, so the last costs as much as the first. */
-export async function findOrderPage({ db, shopId }: ShopVisit, state: ListState): Promise<FoundOrders> {
+export async function findOrderPage(visit: ShopVisit, state: ListState): Promise<FoundOrders> {
+  const { db, shopId } = visit;
+  const wanted = wantedOf(visit, state);
   const { limit, offset, sort } = state;
   const { isNew, paymentWait, ...filter } = filterOf(state);
   const text = state.filter('q').trim();
-  if (text !== '' || isNew || paymentWait || orderPartOf(state) === 'returns') {
-    const orderIds = await (text !== ''
-      ? searchOrders(db, shopId, text, { ...filter, isNew, paymentWait })
-      : isNew
-        ? findNewOrders(db, shopId, filter)
-        : paymentWait
-          ? findWaitingOrders(db, shopId, paymentWait, filter)
-          : findOrdersWithReturns(db, shopId));
+  const isOfReturns = orderPartOf(state) === 'returns';
+  if (text !== '' || wanted.length > 0) {
+    const { orderIds, isMore } = await searchOrders(
+      db,
+      shopId,
+      text,
+      { ...filter, isNew, paymentWait },
+      wanted,
+    );
+    const returned = isOfReturns ? new Set(await findOrdersWithReturns(db, shopId)) : undefined;
+    const found = returned ? orderIds.filter((orderId) => returned.has(orderId)) : orderIds;
+    const rows = await findListedOrders(db, shopId, found.slice(offset, offset + limit));
+    return { rows, results: found.length, isMore };
+  }
+  if (isNew || paymentWait || isOfReturns) {
+    const orderIds = await (isNew
+      ? findNewOrders(db, shopId, filter)
+      : paymentWait
+        ? findWaitingOrders(db, shopId, paymentWait, filter)
+        : findOrdersWithReturns(db, shopId));
     const rows = await findListedOrders(db, shopId, orderIds.slice(offset, offset + limit));
     return { rows, results: orderIds.length, isMore: orderIds.length === MAX_FOUND };
   }

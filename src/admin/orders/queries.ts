@@ -8,6 +8,7 @@ import {
   type ListedManagedOrder,
   type OrderFilter,
 } from '../../orders/list.ts';
+import { hasValues, rarestValue, type WantedValue } from '../../fields/filter.ts';
 import { DOCUMENT_KINDS } from '../../orders/documents/facts.ts';
 import type { PartLine } from '../../orders/manage-queries.ts';
 import type { PaymentWait } from '../../orders/order-state.ts';
@@ -202,26 +203,52 @@ export type SearchFilter = Pick<OrderFilter, 'states' | 'isReady' | keyof Window
   paymentWait: PaymentWait | null;
 };
 
-/** Newest first, at most MAX_FOUND. */
+/** Orders and open carts with a value that are looked at. */
+const MAX_WITH_VALUE = 10_000;
+
+/** The newest orders with a value; open carts have some of the same fields. */
+const ordersWith = (shopId: string, { fieldId, filterKey }: WantedValue) => sql`
+  select order_id from (
+    select order_id from custom_field_value
+    where shop_id = ${shopId} and field_id = ${fieldId} and filter_key = ${filterKey}
+    order by resource_id desc limit ${MAX_WITH_VALUE}
+  ) with_value where order_id is not null`;
+
+export interface OrderMatches {
+  /** Newest first, at most MAX_FOUND. */
+  orderIds: string[];
+  /** There are, or may be, more. */
+  isMore: boolean;
+}
+
+/** The orders that a text finds, that have values of custom fields, or both. */
 export async function searchOrders(
   db: Queries,
   shopId: string,
   text: string,
   filter: SearchFilter,
-): Promise<string[]> {
+  wanted: readonly WantedValue[] = [],
+): Promise<OrderMatches> {
   const { createdAfter, createdBefore, isNew, paymentWait } = filter;
-  const search = { text, byNumberPart: await findOrdersByNumberPart(db, shopId, text) };
+  const rarest = text === '' ? await rarestValue(db, shopId, wanted, MAX_WITH_VALUE) : undefined;
+  const found = rarest
+    ? ordersWith(shopId, rarest.value)
+    : foundOrders(shopId, { text, byNumberPart: await findOrdersByNumberPart(db, shopId, text) }, MAX_FOUND);
   const rows = await db.many<{ orderId: string }>(sql`
     select upper(order_id::text) as "orderId" from customer_order
     where shop_id = ${shopId} and ${hasStates(filter)} and order_id = any (array(
-        select order_id from (${foundOrders(shopId, search, MAX_FOUND)}) found
+        select order_id from (${found}) found
       ))
       and (is_new or not ${isNew}::boolean) ${andReady(filter)}
+      and ${hasValues(shopId, sql`customer_order.order_id`, wanted)}
       and (${paymentWait}::text is null or (${isWaiting} and payment_wait = ${paymentWait}))
       and created_at > ${createdAfter ?? '-infinity'}::timestamptz
       and created_at < ${createdBefore ?? 'infinity'}::timestamptz
     order by created_at desc, order_id desc limit ${MAX_FOUND}`);
-  return rows.map(({ orderId }) => orderId);
+  return {
+    orderIds: rows.map(({ orderId }) => orderId),
+    isMore: rows.length === MAX_FOUND || (rarest?.count ?? 0) > MAX_WITH_VALUE,
+  };
 }
 
 /** The orders among these that belong to the shop, newest first. */

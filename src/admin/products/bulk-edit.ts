@@ -19,6 +19,7 @@ import {
 } from '../../catalogue/products/bulk-edit-queries.ts';
 import { ENDINGS, type Ending } from '../../catalogue/products/changed-price.ts';
 import { anyText } from '../../catalogue/products/render.ts';
+import { filterFields, namesUnknownField, parameterOf } from '../../fields/filter.ts';
 import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { Redirect, type PageRequest } from '../../http/page-kit.ts';
@@ -35,7 +36,7 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { editPages } from './bulk-edit-result.ts';
 import { actionTexts } from './bulk-edit-text.ts';
 import { findProductPage } from './list-queries.ts';
-import { categoryChoices, toProductFilter } from './product-filter.ts';
+import { categoryChoices, PRODUCT_FILTERS, toProductFilter } from './product-filter.ts';
 import { findCategoryChoices } from './queries.ts';
 
 /** The changes that are offered. */
@@ -125,6 +126,10 @@ async function findChosen(visit: ShopVisit, request: PageRequest): Promise<Chose
     const ids = [...new Set(request.queryList('id').filter(isId))].map((id) => id.toUpperCase());
     return { ids: ids.slice(0, MAX_CHOSEN), isMore: false };
   }
+  // A field that was deleted meanwhile must not widen the choice.
+  if (namesUnknownField(filterFields(visit.settings, 'product'), request.search)) {
+    return { ids: [], isMore: false };
+  }
   const filter = toProductFilter(visit, listState(request, []));
   const found = await findProductPage(visit.db, visit.shopId, { ...filter, limit: MAX_CHOSEN, offset: 0 });
   return { ids: found.productIds, isMore: found.isMore || found.results > found.productIds.length };
@@ -174,7 +179,8 @@ async function askForm(visit: ShopVisit, request: PageRequest, isWrong: boolean)
   const categories = await findCategoryChoices(visit.db, visit.shopId);
   const target = request.query('target') ?? '';
   return html`<form method="get" class="card">
-    ${isWrong && html`<p class="problem" role="alert">${words.wrongValue}</p>`} ${hiddenChoice(request)}
+    ${isWrong && html`<p class="problem" role="alert">${words.wrongValue}</p>`}
+    ${hiddenChoice(visit, request)}
     <div class="row">
       ${choiceField({
         name: 'kind',
@@ -225,8 +231,9 @@ async function askForm(visit: ShopVisit, request: PageRequest, isWrong: boolean)
 }
 
 /** What is chosen, as hidden fields of the form that asks. */
-function hiddenChoice(request: PageRequest): Markup[] {
-  const names = request.query('all') === 'yes' ? ['all', 'q', 'visible', 'stock', 'category'] : ['id'];
+function hiddenChoice({ settings }: ShopVisit, request: PageRequest): Markup[] {
+  const fields = filterFields(settings, 'product').map(parameterOf);
+  const names = request.query('all') === 'yes' ? ['all', ...PRODUCT_FILTERS, ...fields] : ['id'];
   return names.flatMap((name) =>
     request.queryList(name).map((value) => html`<input type="hidden" name="${name}" value="${value}" />`),
   );

@@ -1,6 +1,7 @@
 import type { Queries } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import { ORDERS, WHOLE_SHOP } from '../../catalogue/products/listing-page.ts';
+import { hasValues, idsWith, rarestValue, type WantedValue } from '../../fields/filter.ts';
 import { inScope, matchesTerms, type SearchTerms } from '../../catalogue/search/conditions.ts';
 import { numberTerm, type Term } from '../../catalogue/search/query.ts';
 
@@ -15,6 +16,8 @@ export interface ProductFilter {
   stock?: StockFilter | undefined;
   /** Including all its subcategories. */
   categoryId?: string | undefined;
+  /** Custom fields. */
+  wanted?: readonly WantedValue[];
   sort: 'name' | 'price';
   direction: 'asc' | 'desc';
   limit: number;
@@ -38,7 +41,8 @@ const MAX_HITS = 2_000;
 const MAX_READ = 1_500;
 
 export async function findProductPage(db: Queries, shopId: string, filter: ProductFilter): Promise<IdPage> {
-  const { terms, stock } = filter;
+  const { terms, stock, wanted = [] } = filter;
+  if (wanted.length > 0) return findMatching(db, shopId, filter, findWithValues);
   if (terms.length === 0) {
     if (stock === undefined) return findListed(db, shopId, filter);
     return stock === 'in' ? findInStock(db, shopId, filter) : findShort(db, shopId, filter);
@@ -46,7 +50,16 @@ export async function findProductPage(db: Queries, shopId: string, filter: Produ
   const isShort = stock === 'low' || stock === 'out';
   const frequent = isShort ? undefined : await findFrequent(db, shopId, filter);
   if (frequent) return frequent;
-  const find = isShort ? findShortMatches : findMatches;
+  return findMatching(db, shopId, filter, isShort ? findShortMatches : findMatches);
+}
+
+async function findMatching(
+  db: Queries,
+  shopId: string,
+  filter: ProductFilter,
+  find: typeof findMatches,
+): Promise<IdPage> {
+  const { terms } = filter;
   // As in a search of the shop: own words first, then those of categories, then a number in another spelling.
   const number = numberTerm(terms);
   let found = await find(db, shopId, filter, { terms, ownWords: true });
@@ -140,11 +153,40 @@ async function findShortMatches(
 }
 
 /**
+ * Matching products with values of custom fields, read from the value that the fewest products have. Where very many
+ * have it, the first products of the list fill the page, or those with the words are checked; else the newest products
+ * with the value are.
+ */
+async function findWithValues(
+  db: Queries,
+  shopId: string,
+  filter: ProductFilter,
+  searched: SearchTerms,
+): Promise<IdPage> {
+  const { locale, stock, wanted = [] } = filter;
+  const { value, count } = await rarestValue(db, shopId, wanted, MAX_HITS);
+  if (count > MAX_HITS) {
+    const frequent = await findFrequent(db, shopId, filter);
+    if (frequent) return frequent;
+    if (searched.terms.length > 0) return findMatches(db, shopId, filter, searched);
+  }
+  const found = await findHits(db, shopId, filter, {
+    compared: sql`${idsWith(shopId, value)} limit ${MAX_HITS}`,
+    hits: sql`
+      select listing.product_id, listing.name, listing.price from listing
+      where listing.shop_id = ${shopId} and listing.locale = ${locale}
+        and listing.product_id = any (array(select resource_id from compared))
+        and ${matchesTerms(searched, locale)} and ${narrowed(shopId, filter)} and ${hasStock(shopId, stock)}`,
+  });
+  return { productIds: found.productIds, results: found.results, isMore: count > MAX_HITS };
+}
+
+/**
  * A page of a filter that many products match: it is full after a few of the first products of the list. The word
  * indexes would collect all of them, unordered. undefined: the first products of the list do not fill the page.
  */
 async function findFrequent(db: Queries, shopId: string, filter: ProductFilter): Promise<IdPage | undefined> {
-  const { terms, locale, stock, sort, direction, limit, offset } = filter;
+  const { terms, locale, stock, sort, direction, limit, offset, wanted = [] } = filter;
   const first = listedRows(shopId, { ...filter, limit: MAX_READ, offset: 0 });
   const { compared, ...found } = await findHits(db, shopId, filter, {
     compared: sql`
@@ -153,7 +195,8 @@ async function findFrequent(db: Queries, shopId: string, filter: ProductFilter):
       select product_id, name, price from listing
       where ${inScope(shopId, { locale, includeInvisible: true })}
         and listing.product_id = any (array(select product_id from compared))
-        and ${matchesTerms({ terms, ownWords: true }, locale)} and ${hasStock(shopId, stock)}`,
+        and ${matchesTerms({ terms, ownWords: true }, locale)} and ${hasStock(shopId, stock)}
+        and ${hasValues(shopId, sql`listing.product_id`, wanted)}`,
   });
   const isWhole = compared < MAX_READ;
   const isFound = isWhole ? found.results > 0 : found.results > offset + limit;
@@ -211,9 +254,10 @@ async function findHits(
   return row!;
 }
 
-function narrowed(shopId: string, { isVisible, categoryId }: ProductFilter): Sql {
+function narrowed(shopId: string, { isVisible, categoryId, wanted = [] }: ProductFilter): Sql {
   const visibilities = isVisible === undefined ? [true, false] : [isVisible];
-  const visible = sql`listing.visible = any (${visibilities}::boolean[])`;
+  const visible = sql`listing.visible = any (${visibilities}::boolean[])
+    and ${hasValues(shopId, sql`listing.product_id`, wanted)}`;
   if (categoryId === undefined) return visible;
   return sql`${visible} and (exists (
       select from category_listing entry where entry.shop_id = ${shopId} and entry.category_id = ${categoryId}

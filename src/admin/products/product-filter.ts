@@ -1,5 +1,6 @@
 import { anyText } from '../../catalogue/products/render.ts';
 import { parseQuery } from '../../catalogue/search/query.ts';
+import { filterFields, wantedValues } from '../../fields/filter.ts';
 import { isId } from '../../kernel/ids.ts';
 import type { Choice } from '../components/form.ts';
 import type { ListState } from '../components/list-state.ts';
@@ -8,10 +9,13 @@ import { categoryTree } from './category-tree.ts';
 import type { ProductFilter, StockFilter } from './list-queries.ts';
 import type { CategoryChoice } from './queries.ts';
 
+/** The filters of the list beside those of custom fields. */
+export const PRODUCT_FILTERS: readonly string[] = ['q', 'visible', 'stock', 'category'];
+
 const STOCKS: readonly string[] = ['in', 'low', 'out'] satisfies StockFilter[];
 
 export function toProductFilter(
-  { locale }: ShopVisit,
+  { locale, settings }: ShopVisit,
   { sort, filter, limit, offset }: ListState,
 ): ProductFilter {
   const [visible, stock, category] = [filter('visible'), filter('stock'), filter('category')];
@@ -21,6 +25,7 @@ export function toProductFilter(
     isVisible: visible === 'yes' ? true : visible === 'no' ? false : undefined,
     stock: STOCKS.includes(stock) ? (stock as StockFilter) : undefined,
     categoryId: isId(category) ? category : undefined,
+    wanted: wantedValues(filterFields(settings, 'product'), filter),
     sort: sort?.endsWith('price') ? 'price' : 'name',
     direction: sort?.startsWith('-') ? 'desc' : 'asc',
     limit,

@@ -5,12 +5,12 @@ import { listView } from '../components/list.ts';
 import { listState, type Column } from '../components/list-state.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
+import { filterFields, parameterOf } from '../../fields/filter.ts';
+import { fieldFilters } from '../fields/list-filters.ts';
 import { findListedProducts, type ProductListRow } from './list-row.ts';
 import { findProductPage } from './list-queries.ts';
-import { categoryChoices, toProductFilter } from './product-filter.ts';
+import { categoryChoices, PRODUCT_FILTERS, toProductFilter } from './product-filter.ts';
 import { findCategoryChoices } from './queries.ts';
-
-const FILTERS = ['q', 'visible', 'stock', 'category'] as const;
 
 /** The list of products. */
 export function productListPages(pages: ShopPages): void {
@@ -20,6 +20,7 @@ export function productListPages(pages: ShopPages): void {
     const title = visit.messages.layout.menuEntries.products;
     const columns = productColumns(visit);
     const state = listState(request, columns);
+    const fields = filterFields(visit.settings, 'product');
     const [found, categories] = await Promise.all([
       findProductPage(db, shopId, toProductFilter(visit, state)),
       findCategoryChoices(db, shopId),
@@ -51,6 +52,7 @@ export function productListPages(pages: ShopPages): void {
             label: messages.category,
             choices: categoryChoices(visit, categories, state.filter('category')),
           },
+          ...fieldFilters(visit, fields),
         ],
         rows: await findListedProducts(visit, found.productIds),
         results: found.results,
@@ -62,7 +64,12 @@ export function productListPages(pages: ShopPages): void {
                 <a
                   href="${adminPath(visit, '/products/bulk-edit', {
                     all: 'yes',
-                    ...Object.fromEntries(FILTERS.map((name) => [name, state.filter(name)])),
+                    ...Object.fromEntries(
+                      [...PRODUCT_FILTERS, ...fields.map(parameterOf)].map((name) => [
+                        name,
+                        state.filter(name),
+                      ]),
+                    ),
                   })}"
                   >${messages.bulk.editAll({
                     all: found.results.toLocaleString(visit.language) + (found.isMore ? '+' : ''),

@@ -2,7 +2,7 @@ import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import { isDate } from '../../http/dates.ts';
 import type { Localised } from '../../http/locale.ts';
 import { currencyDigits, parseDecimal, toMinor } from '../../kernel/money.ts';
-import type { Settings } from '../../shops/settings/settings.ts';
+import type { CustomField, Settings } from '../../shops/settings/settings.ts';
 import { joinPaths, readPaths } from './category-paths.ts';
 import { setFact, WITHDRAWAL_EXCLUSIONS, type ProductSafety } from './facts.ts';
 import {
@@ -46,6 +46,8 @@ export interface CsvColumn {
    * comma.
    */
   isNumber?: boolean;
+  /** The custom fields that it reads and writes. */
+  fields?: readonly CustomField[];
 }
 
 /** A product as a row of the file. */
@@ -59,6 +61,8 @@ export interface FileProduct extends StoredProduct {
   images: string;
   /** Their descriptions, by locale. */
   imageTexts: readonly Localised[];
+  /** The values of custom fields that the columns read, by the id of the field. */
+  fields: Readonly<Record<string, unknown>>;
 }
 
 /** The maximum length of the paths of all categories of a product. */
@@ -337,7 +341,7 @@ const YES = ['1', 'yes', 'y', 'true', 'ja', 'j', 'wahr', 'oui', 'o', 'vrai', 'x'
 const NO = ['0', 'no', 'n', 'false', 'nein', 'falsch', 'non', 'faux', 'draft'];
 
 /** undefined: an empty cell. */
-function flagOf(cell: string): boolean | undefined {
+export function flagOf(cell: string): boolean | undefined {
   const word = cell.trim().toLowerCase();
   if (word === '') return undefined;
   if (!YES.includes(word) && !NO.includes(word)) throw new CellProblem('yesOrNo', 'is neither 0 nor 1');
@@ -592,7 +596,7 @@ function moment(key: 'forSaleFrom' | 'forSaleUntil'): Effects {
   };
 }
 
-function checkText(cell: string): void {
+export function checkText(cell: string): void {
   if (cell.includes('\0') || !cell.isWellFormed())
     throw new CellProblem('unicode', 'holds text that is not valid Unicode');
 }

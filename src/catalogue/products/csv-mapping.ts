@@ -3,6 +3,7 @@ import { readJson } from '../../kernel/json-file.ts';
 import { editDistance } from '../../kernel/suggestion.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { columnsOf, moreColumnsOf, type CsvColumn } from './csv-columns.ts';
+import { fieldColumnsOf } from './csv-fields.ts';
 import { FileProblem } from './file-problem.ts';
 
 /** The key of each column of a file; null: it is left out. */
@@ -26,7 +27,8 @@ export const PROBLEM_COLUMN = 'Problem';
 
 /** All columns that a file of this shop can have. */
 export function knownColumns(settings: Settings): Map<string, CsvColumn> {
-  return new Map([...columnsOf(settings), ...moreColumnsOf(settings)].map((column) => [column.key, column]));
+  const columns = [...columnsOf(settings), ...moreColumnsOf(settings), ...fieldColumnsOf(settings)];
+  return new Map(columns.map((column) => [column.key, column]));
 }
 
 /**

@@ -9,7 +9,10 @@ import { statementsOf } from '../../../test/carts.ts';
 import { SEED } from '../../../test/seed.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
+import { shopSettings } from '../../shops/settings/settings.ts';
 import { applySettings } from '../../shops/settings/file.ts';
+import { knownColumns } from './csv-mapping.ts';
+import { productText } from './export.ts';
 import { FileProblem } from './file-problem.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { textFile } from './csv-file.ts';
@@ -744,5 +747,179 @@ describe('the import', () => {
       `${file} does not exist`,
     );
     await expect(readFile(file)).rejects.toThrow();
+  });
+});
+
+describe('custom fields', () => {
+  const manage = (method: string, place: string, body: unknown) =>
+    service.call(method, `/manage/shops/Harbour${place}`, { token, body });
+  const define = async (key: string, type: string, more: object = {}, as = token) => {
+    const { status, body } = await service.call('POST', '/manage/shops/Harbour/custom-fields', {
+      token: as,
+      body: {
+        resource: 'product',
+        namespace: 'care',
+        key,
+        type,
+        name: { en_GB: key },
+        readableBy: 'merchant',
+        writableBy: 'merchant',
+        ...more,
+      },
+    });
+    expect([status, body.message]).toEqual([201, undefined]);
+    return body.fieldId as string;
+  };
+  const valuesOf = async (productNumber: string) => {
+    const row = await service.db.one<{ id: string }>(sql`
+      select product_id as id from product where shop_id = 'Harbour' and product_number = ${productNumber}`);
+    return (await manage('GET', `/products/${row!.id}/custom-fields`, undefined)).body.fields;
+  };
+  const fileOf = async () => {
+    const settings = await shopSettings(service.db, 'Harbour');
+    const columns = [...knownColumns(settings).values()].filter(
+      ({ key }) => key === 'Alias' || key.startsWith('field.'),
+    );
+    let text = '';
+    for await (const piece of productText(service.db, settings, { columns, titleOf: () => '' }))
+      text += piece;
+    return text;
+  };
+  const storedRows = async () =>
+    (await service.db.pool.query('select to_jsonb(v)::text as row from custom_field_value v order by 1'))
+      .rows;
+
+  beforeEach(async () => {
+    await given({ productNumber: 'A-1', name: 'Rope' });
+    await given({ productNumber: 'A-2', name: 'Buoy' });
+    await define('note', 'text', { isLocalised: true });
+    await define('parts', 'text', { isList: true });
+    await define('width', 'number');
+    await define('fee', 'money');
+    await define('vegan', 'boolean');
+    await define('since', 'date');
+    await define('uses', 'choice', {
+      isList: true,
+      choices: ['sea', 'river'].map((key) => ({ key, label: { en_GB: key } })),
+    });
+    await define('secret', 'text', { readableBy: 'owner', writableBy: 'owner' });
+    await define('box', 'json');
+  });
+
+  const HEADER =
+    'Alias;field.care.note/en_GB;field.care.note/de_DE;field.care.parts;field.care.width;field.care.fee;field.care.vegan;field.care.since;field.care.uses\n';
+  const ROW = 'A-1;"Dry; cool";Trocken;rope\\, red,hook;-1.50;12.9 EUR;yes;2026-11-19;sea, river\n';
+  const VALUES = {
+    'care.note': { en_GB: 'Dry; cool', de_DE: 'Trocken' },
+    'care.parts': ['rope, red', 'hook'],
+    'care.width': '-1.5',
+    'care.fee': { amount: 12.9, currency: 'EUR' },
+    'care.vegan': true,
+    'care.since': '2026-11-19',
+    'care.uses': ['sea', 'river'],
+  };
+
+  test('are read as the API takes them, and written so that they can be read again', async () => {
+    expect(await imported(HEADER + ROW)).toEqual({ created: 0, changed: 1, unchanged: 0, problems: [] });
+    expect(await valuesOf('A-1')).toEqual(VALUES);
+    expect(await valuesOf('A-2')).toEqual({});
+    const file = await fileOf();
+    expect(file).toBe(
+      ' [Alias]; [field.care.note/en_GB]; [field.care.note/de_DE]; [field.care.parts]; [field.care.width]; [field.care.fee]; [field.care.vegan]; [field.care.since]; [field.care.uses]\n' +
+        'A-1;"Dry; cool";Trocken;rope\\, red,hook;-1.5;12.90 EUR;1;2026-11-19;sea,river\nA-2;;;;;;;;\n',
+    );
+    const before = await storedRows();
+    expect(await imported(file)).toEqual({ created: 0, changed: 0, unchanged: 2, problems: [] });
+    expect(await storedRows()).toEqual(before);
+    // The filters of lists find what a file wrote.
+    const keys = await service.db.many<{ key: string }>(sql`
+      select filter_key as key from custom_field_value where shop_id = 'Harbour' and filter_key is not null
+      order by filter_key`);
+    expect(keys.map(({ key }) => key)).toEqual(
+      ['-1.5', '2026-11-19', 'dry; cool', 'hook', 'river', 'rope, red', 'sea', 'trocken', 'true'].toSorted(),
+    );
+  });
+
+  test('change only where a column says so, and an empty cell removes a value', async () => {
+    await imported(HEADER + ROW);
+    const { id } = (await service.db.one<{ id: string }>(sql`
+      select product_id as id from product where shop_id = 'Harbour' and product_number = 'A-1'`))!;
+    await manage('PATCH', `/products/${id}/custom-fields`, {
+      fields: { 'care.secret': 'hidden', 'care.box': { a: 1 } },
+    });
+    expect(
+      await imported('Alias;field.care.width;field.care.note/de_DE\nA-1;2;\nA-3;"3";Neu\nA-2;;\n'),
+    ).toMatchObject({ created: 1, changed: 1, unchanged: 1, problems: [] });
+    const { 'care.note': _note, ...others } = VALUES;
+    expect(await valuesOf('A-1')).toEqual({
+      ...others,
+      'care.width': '2',
+      'care.note': { en_GB: 'Dry; cool' },
+      'care.secret': 'hidden',
+      'care.box': { a: 1 },
+    });
+    expect(await valuesOf('A-3')).toEqual({ 'care.width': '3', 'care.note': { de_DE: 'Neu' } });
+  });
+
+  test.each([
+    ['field.care.width', 'wide', 'field.care.width is not such as 12.5'],
+    ['field.care.since', '31.02.2026', 'field.care.since is not such as 2026-11-15'],
+    ['field.care.fee', '12.90', 'field.care.fee is not such as 12.90 EUR, 12.90 GBP'],
+    ['field.care.fee', '12.90 USD', 'field.care.fee is not such as 12.90 EUR, 12.90 GBP'],
+    ['field.care.vegan', 'maybe', 'field.care.vegan is neither 0 nor 1'],
+    ['field.care.uses', 'sea,lake', 'field.care.uses is sea,lake, which is none of sea, river'],
+    ['field.care.note/en_GB', 'x'.repeat(5_001), 'field.care.note/en_GB is longer than 5000 characters'],
+    ['field.care.parts', 'x,'.repeat(51), 'field.care.parts has more than 50 values'],
+    ['field.care.parts', `a,${'x'.repeat(5_001)}`, 'field.care.parts is longer than 5000 characters'],
+  ])('are refused by line: %s', async (column, cell, text) => {
+    const before = await storedRows();
+    expect(await imported(`Alias;${column}\nA-2;\nA-1;"${cell}"\n`)).toEqual({
+      created: 0,
+      changed: 0,
+      unchanged: 1,
+      problems: [{ line: 3, text }],
+    });
+    expect(await storedRows()).toEqual(before);
+  });
+
+  test('have a limit together', async () => {
+    const parts = Array.from({ length: 21 }, () => 'x'.repeat(4_900)).join(',');
+    expect(await imported(`Alias;field.care.parts\nA-1;${parts}\nA-9;${parts}\n`)).toEqual({
+      created: 0,
+      changed: 0,
+      unchanged: 0,
+      problems: [2, 3].map((line) => ({
+        line,
+        text: 'The custom fields have more than 100000 characters together',
+      })),
+    });
+    expect(await storedRows()).toEqual([]);
+  });
+
+  test('of variations are other fields, and a column that is unknown is refused', async () => {
+    await define('weave', 'text', { resource: 'variation' });
+    expect(
+      await imported(
+        'Alias;SuperProduct;field.care.weave;field.care.width\nA-1;;tight;\nA-1-S;A-1;tight;\nA-1-L;A-1;;4\n',
+      ),
+    ).toMatchObject({
+      created: 1,
+      problems: [
+        { line: 2, text: 'field.care.weave is for products or for variations only; leave it empty' },
+        { line: 4, text: 'field.care.width is for products or for variations only; leave it empty' },
+      ],
+    });
+    expect(await valuesOf('A-1-S')).toEqual({ 'care.weave': 'tight' });
+    for (const unknown of [
+      'field.care.secret',
+      'field.care.widht',
+      'field.care.secret-of-app',
+      'field.care.box',
+      'field.care.note/fr_FR',
+    ]) {
+      await expect(imported(`Alias;${unknown}\nA-1;1\n`)).rejects.toThrow(
+        `The column ${unknown} is unknown in Harbour`,
+      );
+    }
   });
 });

@@ -7,9 +7,10 @@ import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { LocaleParameter } from '../../http/schemas.ts';
-import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
+import { shopSettings, type CustomField, type Settings } from '../../shops/settings/settings.ts';
 import { findAssignedPaths, findCategoryTree, idsBelow, type CategoryPaths } from './category-paths.ts';
 import { columnsOf, type CsvColumn, type FileProduct } from './csv-columns.ts';
+import { findFileFields } from './csv-fields.ts';
 import { csvLine, escapeFormula, longCsvLine } from './csv-cells.ts';
 import { imageUrl } from '../../platform/media/images.ts';
 import { namedAddress } from './picture-addresses.ts';
@@ -79,6 +80,7 @@ export async function* productText(
     categoryIds: categoryId === undefined ? undefined : idsBelow(tree!, categoryId),
     paths: hasPaths ? tree : undefined,
     origin,
+    fields: columns.flatMap(({ fields = [] }) => fields),
   };
   const pause = newPauses();
   let piece = '';
@@ -112,12 +114,14 @@ interface ProductFilter {
   /** The source of category paths; undefined: they were not requested. */
   paths: CategoryPaths | undefined;
   origin: string | undefined;
+  /** Custom fields. */
+  fields: readonly CustomField[];
 }
 
 async function findFileProducts(
   db: Queries,
   { shopId, productTypes }: Settings,
-  { visibilities, categoryIds, paths, origin }: ProductFilter,
+  { visibilities, categoryIds, paths, origin, fields }: ProductFilter,
   variations: boolean,
   after: string,
 ): Promise<FileProduct[]> {
@@ -130,7 +134,7 @@ async function findFileProducts(
           where assigned.shop_id = ${shopId} and assigned.product_id = coalesce(product.master_id, product.product_id)
             and assigned.category_id = any (${categoryIds}::uuid[]))`;
   const rows = await db.many<
-    Omit<FileProduct, 'class' | 'categories' | 'images' | 'imageTexts'> & { typeId: string | null }
+    Omit<FileProduct, 'class' | 'categories' | 'images' | 'imageTexts' | 'fields'> & { typeId: string | null }
   >(sql`
     select ${storedColumns}, upper(coalesce(master.product_type_id, product.product_type_id)::text) as "typeId",
       coalesce(master.product_number, '') as "masterNumber"
@@ -144,12 +148,19 @@ async function findFileProducts(
   // A variation has its master's categories, and its own cell is empty.
   const assigned = paths && !variations ? await findAssignedPaths(db, shopId, paths, rows) : undefined;
   const pictures = origin === undefined ? undefined : await findPictures(db, shopId, origin, rows);
+  const values = await findFileFields(
+    db,
+    shopId,
+    rows.map(({ productId }) => productId),
+    [...new Set(fields)],
+  );
   return rows.map(({ typeId, ...row }) => ({
     ...row,
     class: aliases.get(typeId ?? '') ?? 'Default',
     categories: assigned?.get(row.productId) ?? '',
     images: (pictures?.get(row.productId) ?? []).map(({ address }) => address).join(' | '),
     imageTexts: (pictures?.get(row.productId) ?? []).map(({ texts }) => texts),
+    fields: values.get(row.productId) ?? {},
   }));
 }
 

@@ -1,9 +1,12 @@
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { findLengthsOfOthers, replaceProductValues, type FieldOwner } from '../../fields/queries.ts';
+import type { StoredValue } from '../../fields/value.ts';
+import { MAX_LENGTH_OF_ALL } from '../../fields/values.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { newId } from '../../kernel/ids.ts';
 import { moveSettingsVersion } from '../../shops/shop/queries.ts';
-import type { Settings } from '../../shops/settings/settings.ts';
+import type { CustomField, Settings } from '../../shops/settings/settings.ts';
 import { queueAvailabilityNotifications } from './availability-notifications.ts';
 import {
   createPaths,
@@ -14,6 +17,7 @@ import {
   replaceAssignments,
   type CategoryPaths,
 } from './category-paths.ts';
+import { findFileFields, storedFields } from './csv-fields.ts';
 import { mergedDimensions } from './combinations.ts';
 import type { FileProduct } from './csv-columns.ts';
 import type { FileColumn } from './csv-mapping.ts';
@@ -61,6 +65,8 @@ export interface BatchPlan extends BatchReport {
   masters: ReadonlyMap<string, StoredProduct>;
   types: Map<string, string>;
   tree: CategoryPaths | undefined;
+  /** Custom fields that the file has. */
+  fields: readonly CustomField[];
 }
 
 /**
@@ -90,6 +96,15 @@ export async function planRows(
     ? await findCategoryTree(tx, shopId, settings.defaultLocale)
     : undefined;
   const paths = tree ? await findAssignedPaths(tx, shopId, tree, known.values()) : new Map<string, string>();
+  const fields = [...new Set(columns.flatMap(({ column }) => column.fields ?? []))];
+  const ids = [...known.values()].map(({ productId }) => productId);
+  const values = await findFileFields(tx, shopId, ids, fields);
+  const otherLengths = await findLengthsOfOthers(
+    tx,
+    shopId,
+    ids,
+    fields.map(({ fieldId }) => fieldId),
+  );
   const aliases = new Map(settings.productTypes.map((type) => [type.productTypeId, type.alias]));
   const plan: BatchPlan = {
     created: 0,
@@ -100,6 +115,7 @@ export async function planRows(
     masters,
     types: new Map(settings.productTypes.map((type) => [type.alias, type.productTypeId])),
     tree,
+    fields,
   };
 
   const pause = newPauses();
@@ -109,11 +125,12 @@ export async function planRows(
       const stored = known.get(row.number);
       const master = row.master === '' ? undefined : masters.get(row.master);
       checkMaster(row, stored, master, promised);
-      const before = stored ? fileProduct(stored, row.master, master, aliases, paths) : null;
+      const before = stored ? fileProduct(stored, row.master, master, aliases, paths, values) : null;
       const after = before
         ? { ...before }
-        : fileProduct(newRow(tx, row, visible, master), row.master, master, aliases, paths);
+        : fileProduct(newRow(tx, row, visible, master), row.master, master, aliases, paths, values);
       const isWritten = applyCells(after, row, reading);
+      checkFieldsLength(before, after, otherLengths.get(after.productId) ?? 0, row);
       if (before && (!isWritten || JSON.stringify(before) === JSON.stringify(after))) plan.unchanged++;
       else plan.changes.push({ before, after });
     } catch (error) {
@@ -165,6 +182,23 @@ function checkMaster(
   }
 }
 
+/** All values of a product have a limit together. */
+function checkFieldsLength(
+  before: FileProduct | null,
+  after: FileProduct,
+  otherLength: number,
+  row: ImportRow,
+): void {
+  if (!hasOtherFields({ before, after })) return;
+  if (otherLength + JSON.stringify(after.fields).length <= MAX_LENGTH_OF_ALL) return;
+  const problem = new CellProblem(
+    'fieldsTooLong',
+    `The custom fields have more than ${MAX_LENGTH_OF_ALL} characters together`,
+    { most: MAX_LENGTH_OF_ALL },
+  );
+  throw new RowRefusal(null, problem, row.number);
+}
+
 /** Why a row is refused. */
 class RowRefusal extends Error {
   override name = 'RowRefusal';
@@ -186,6 +220,7 @@ function fileProduct(
   master: StoredProduct | undefined,
   aliases: ReadonlyMap<string, string>,
   paths: ReadonlyMap<string, string>,
+  values: ReadonlyMap<string, FileProduct['fields']>,
 ): FileProduct {
   const typeId = master ? master.productTypeId : stored.productTypeId;
   return {
@@ -195,6 +230,7 @@ function fileProduct(
     categories: paths.get(stored.productId) ?? '',
     images: '',
     imageTexts: [],
+    fields: values.get(stored.productId) ?? {},
   };
 }
 
@@ -310,6 +346,7 @@ async function save(tx: Transaction, settings: Settings, plan: BatchPlan): Promi
   await recordPrices(tx, shopId, created.map(priceChange));
   const changedMasters = await updateMasters(tx, shopId, changes, masters);
   await saveCategories(tx, settings, plan);
+  await saveFields(tx, settings, plan);
   const fields = changedRows.map((row, index) => changedFields(changed[index]!.before!, row));
   const reworded = created.map(({ after }) => after.productId);
   const repriced: string[] = [];
@@ -336,7 +373,11 @@ async function save(tx: Transaction, settings: Settings, plan: BatchPlan): Promi
   recordChangedProducts(tx, shopId, [
     ...changed.map((change, index) => ({
       productId: change.after.productId,
-      changed: [...fields[index]!, ...(isMoved(change) ? ['categories'] : [])],
+      changed: [
+        ...fields[index]!,
+        ...(isMoved(change) ? ['categories'] : []),
+        ...(hasOtherFields(change) ? ['customFields'] : []),
+      ],
     })),
     ...changedMasters,
   ]);
@@ -346,6 +387,39 @@ async function save(tx: Transaction, settings: Settings, plan: BatchPlan): Promi
 }
 
 const isMoved = ({ before, after }: Change) => (before?.categories ?? '') !== after.categories;
+
+const hasOtherFields = ({ before, after }: Change) =>
+  JSON.stringify(before?.fields ?? {}) !== JSON.stringify(after.fields);
+
+async function saveFields(
+  tx: Transaction,
+  settings: Settings,
+  { changes, fields }: BatchPlan,
+): Promise<void> {
+  const rows: (FieldOwner & StoredValue)[] = [];
+  const productIds: string[] = [];
+  const pause = newPauses();
+  for (const change of changes) {
+    await pause();
+    if (!hasOtherFields(change)) continue;
+    const { productId, fields: values } = change.after;
+    productIds.push(productId);
+    rows.push(
+      ...storedFields(values, fields, settings).map((value) => ({
+        resourceId: productId,
+        productId,
+        ...value,
+      })),
+    );
+  }
+  await replaceProductValues(
+    tx,
+    settings.shopId,
+    productIds,
+    fields.map(({ fieldId }) => fieldId),
+    rows,
+  );
+}
 
 async function saveCategories(tx: Transaction, settings: Settings, plan: BatchPlan): Promise<void> {
   const { tree } = plan;
@@ -377,6 +451,7 @@ function storedRow(
     categories: _paths,
     images: _images,
     imageTexts: _texts,
+    fields: _values,
     ...product
   }: FileProduct,
   types: ReadonlyMap<string, string>,

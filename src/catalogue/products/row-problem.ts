@@ -27,6 +27,8 @@ export type RowProblemCode =
   | 'masterUnknown'
   | 'masterIsVariation'
   | 'otherMaster'
+  | 'otherField'
+  | 'fieldsTooLong'
   | 'refused';
 
 /** The values in the text of a problem: the maximum length, the line of the first row. */
