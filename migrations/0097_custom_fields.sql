@@ -39,7 +39,7 @@ create table custom_field (
   readable_by text not null,
   -- owner; merchant: also the people of the shop; shopper: also whoever has the cart
   writable_by text not null,
-  -- Lists are filtered by it, and a public one of products is a filter of the storefront.
+  -- The lists of the admin are filtered by it.
   is_filter boolean not null,
   -- [{"key": "cold", "label": {"en_GB": "Cold wash"}}]
   choices jsonb,

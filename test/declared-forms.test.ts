@@ -22,6 +22,12 @@ const found = (pattern: RegExp) =>
 
 test('pages read the fields of a form by its declaration, or for a reason', () => {
   expect(found(/\b(?:form|request|body)\.(field(?:List)?\b(?:\([^)]*\))?)/g)).toEqual([
+    // What was typed is parsed before the operation sees it.
+    "fields/definition-pages.ts: field('jsonSchema')",
+    // The values of custom fields follow from their definitions.
+    'fields/field-inputs.ts: fieldList(input)',
+    'fields/field-inputs.ts: field(input)',
+    'fields/field-inputs.ts: field(input)',
     // They pass a form on, with some values replaced.
     'orders/bulk.ts: field(name)',
     'orders/bulk.ts: fieldList',
@@ -49,6 +55,8 @@ test('pages show the fields of a form by its declaration', () => {
     new Set([
       // A button of the editor, sent with its blocks.
       'content/block-editor.ts',
+      // The kit of custom fields.
+      'fields/field-inputs.ts',
       // Filters and periods: their forms change nothing, and what they send is in the address.
       'import/export.ts',
       'orders/accounting.ts',

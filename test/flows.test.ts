@@ -138,8 +138,8 @@ test('an order in the admin', async () => {
   const path = `/orders/${order!.id}`;
   expect(await count('open an order', () => merchant.get(path), 'admin')).toEqual({
     statements: 9,
-    files: about(91),
-    own: about(59),
+    files: about(103),
+    own: about(65),
   });
 });
 
@@ -157,5 +157,5 @@ test('a shipment', async () => {
     const [path, fields] = forms.pop()!;
     return merchant.post(path, { ...fields, unpaid: 'yes' });
   };
-  expect(await count('ship it', ship, 'admin')).toEqual({ statements: 14, files: about(82), own: about(54) });
+  expect(await count('ship it', ship, 'admin')).toEqual({ statements: 14, files: about(91), own: about(58) });
 });

@@ -6,6 +6,7 @@ const PURE_HELPERS = [
   'generated-carts',
   'generated-orders',
   'naive-totals',
+  'priced-carts',
   'seed',
   'totals-properties',
   'zip',
