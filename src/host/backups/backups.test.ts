@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { givenDomains, givenShop, givenToken } from '../../../test/builders.ts';
 import { changesNothing } from '../../../test/carts.ts';
 import { cleanUp, newFolder } from '../../../test/process.ts';
@@ -112,6 +112,12 @@ describe.each(['a folder', 'a bucket'])('in %s', (kind) => {
     await givenShop(given.service, 'Tea');
     await givenShop(given.service, 'Bean');
     await givenImage(given.service, 'Tea');
+    // The last use of a token is written within a second, and is a change of its shop.
+    const unwritten = () =>
+      given.service.db.one(
+        sql`select count(*) as tokens from token where shop_id = 'Tea' and last_used_at is null`,
+      );
+    await vi.waitFor(async () => expect(await unwritten()).toEqual({ tokens: 0 }), { timeout: 10_000 });
   });
   afterAll(() => given.service.close());
 
