@@ -73,6 +73,7 @@ describe('the plan', () => {
   });
 });
 
+// Citus has no package that npm could install.
 describe.skipIf(CITUS_URL === undefined)('on the cluster that KONTOR_TEST_CITUS_URL names', () => {
   const name = `test_${randomBytes(6).toString('hex')}`;
   let db: Database;

@@ -33,7 +33,9 @@ const constraints = {
   custom_field_choices: () => contradiction('a choice has choices, and nothing else has'),
   custom_field_schema: () => contradiction('only JSON has a schema'),
   custom_field_filter: () =>
-    contradiction('lists are filtered by text, number, boolean, date and choice only'),
+    contradiction(
+      'lists are filtered by text, number, boolean, date and choice only, of products, customers, orders and carts',
+    ),
   custom_field_localised: () =>
     contradiction('only text, richText, json and file have values for each language'),
 };

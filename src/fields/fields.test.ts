@@ -138,6 +138,7 @@ describe('definitions', () => {
       'Create custom field failed:\n\tvalidation error WRONG_FORMAT on field jsonSchema',
     );
     expect((await refused({ type: 'money', isFilter: true }))[0]).toBe(400);
+    expect((await refused({ resource: 'category', isFilter: true }))[0]).toBe(400);
     expect((await refused({ type: 'number', isLocalised: true }))[0]).toBe(400);
     expect((await refused({ readableBy: 'owner', writableBy: 'merchant' }))[0]).toBe(400);
     expect((await refused({ writableBy: 'shopper' }))[0]).toBe(400);

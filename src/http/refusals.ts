@@ -117,6 +117,10 @@ export const API_REFUSALS = {
     message: 'This person has not accepted the invitation yet, which is in an email',
     field: 'email',
   },
+  TOO_MANY_UPLOADS: {
+    status: 409,
+    message: 'At most {limit} backups are sent at a time: restore those that wait, or try again in two days',
+  },
   BACKUPS_OFF: { status: 409, message: 'This installation stores no backups: BACKUP_URL is not set' },
   BACKUPS_UNAVAILABLE: { status: 503, message: 'Backups can not be reached at the moment, try again' },
   PLAN_UNKNOWN: { status: 400, message: 'There is no plan {plan}, the plans are: {plans}', field: 'plan' },

@@ -4,6 +4,7 @@ import { Type, type Static, type TObject, type TSchema, type TUnsafe } from 'typ
 
 /** May be null. One type array instead of a union: cheaper to serialise, easier to read in the reference. */
 export function Nullable<Schema extends TSchema>(schema: Schema): TUnsafe<Static<Schema> | null> {
+  // All schemas that may be null have a type; that of TypeBox has none, because some schemas have not.
   const { type, ...rest } = schema as unknown as { type: string | string[] };
   return Type.Unsafe<Static<Schema> | null>({ type: [type, 'null'].flat(), ...rest });
 }

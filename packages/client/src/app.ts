@@ -217,7 +217,7 @@ export async function verifyFrameToken(
 ): Promise<FrameToken> {
   const [head = '', body = '', signature = '', ...rest] = token.slice(0, 16_384).split('.');
   const header = json(head) as { alg?: unknown; kid?: unknown };
-  const claims = json(body) as unknown as FrameToken;
+  const claims = json(body) as FrameToken;
   if (rest.length > 0 || header.alg !== 'ES256') throw new FrameTokenError('It is not a token of Kontor');
   if (claims.iss !== issuer || claims.aud !== clientId) throw new FrameTokenError('It is for another app');
   const seconds = now / 1_000;
@@ -257,7 +257,7 @@ async function publicKey(
   ]);
 }
 
-function json(part: string): object {
+function json(part: string): unknown {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(bytesOf(part)));
     if (typeof value === 'object' && value !== null) return value;

@@ -4150,7 +4150,7 @@ export interface paths {
         get?: never;
         /**
          * Send part of backup
-         * @description A file of a backup in parts of at most 10 MB for a request, numbered from 1 to at most 500; restore it with `uploadId`. Choose any id that is not used yet. A part that is sent again replaces the first one. What is not restored is removed after two days.
+         * @description A file of a backup in parts of at most 10 MB for a request, numbered from 1 to at most 500; restore it with `uploadId`. Choose any id that is not used yet. A part that is sent again replaces the first one. What is not restored is removed after two days. At most 10 files are sent at a time.
          *
          *     Scope: host_backups_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */

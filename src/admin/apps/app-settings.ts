@@ -20,6 +20,7 @@ import {
 import { problemOf } from '../components/form.ts';
 import { refuseField } from '../components/validation.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
+import type { Language } from '../messages.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -101,7 +102,7 @@ function formOf(fields: readonly SettingField[], { language }: FormReader) {
 
 const declaredOf = (
   { kind, label, hint, choices }: SettingField,
-  language: string,
+  language: Language,
   noChoice: string,
 ): DeclaredField => ({
   kind: KINDS[kind],

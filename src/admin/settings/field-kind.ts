@@ -56,6 +56,7 @@ export function kindOf(schema: TSchema): FieldKind {
 export function shapeOf(schema: TSchema): Shape {
   const shape = schema as Shape;
   const [, name] = /^#\/definitions\/(\w+)$/.exec(shape.$ref ?? '') ?? [];
+  // The type of a schema does not tell its definitions.
   const { definitions } = SettingsSchema as unknown as { definitions: Record<string, TSchema> };
   return name === undefined ? shape : (definitions[name] as Shape);
 }

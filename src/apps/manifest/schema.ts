@@ -166,8 +166,8 @@ export interface Localised {
 }
 
 /** English where the app has no text in the language. */
-export function inLanguage(text: Localised, language: string): string {
-  return (text as unknown as Readonly<Record<string, string | undefined>>)[language] ?? text.en;
+export function inLanguage(text: Localised, language: keyof Localised): string {
+  return text[language] ?? text.en;
 }
 
 export interface Entry {

@@ -13,6 +13,7 @@ import { staffOf } from '../../admin/users/staff.ts';
 import { sql } from '../../db/sql.ts';
 import { HOST_SCOPES } from '../../http/scopes.ts';
 import { newId } from '../../kernel/ids.ts';
+import { runCleanup } from '../../platform/cleanup.ts';
 import { checkBackup } from '../../platform/backup/manifest.ts';
 import { openBackupStore } from '../../platform/backup/store.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
@@ -21,6 +22,7 @@ import { deleteShop, findShop } from '../../shops/shop/queries.ts';
 import { createHostToken } from '../tokens.ts';
 import { findBackup } from './queries.ts';
 import { backupPlans, runDueBackups, type BackupDeps } from './runner.ts';
+import { uploadCleanup } from './restore-queries.ts';
 import { runDueRestores, type RestoreDeps } from './restore-runner.ts';
 import { backupVerification, verifyBackup } from './verify.ts';
 
@@ -510,8 +512,29 @@ describe('a shop from a backup', () => {
     expect((await restored({ shopId: 'Sent', uploadId })).state).toBe('done');
     expect(await findShop(service.db, 'Sent')).toBeDefined();
     expect(await service.db.one(sql`select from backup_part`)).toBeUndefined();
+    for (let count = 0; count < 10; count++) {
+      expect((await send(newId(new Date(NOW.getTime() + count)), 1, bytes.subarray(0, 10))).status).toBe(204);
+    }
+    const eleventh = await changesNothing(service, () => send(newId(NOW), 1, bytes.subarray(0, 10)));
+    expect(codeOf(eleventh)).toEqual([409, 'TOO_MANY_UPLOADS']);
     expect((await send(newId(NOW), 501, bytes.subarray(0, 10))).status).toBe(400);
     expect((await send(newId(NOW), 1, Buffer.alloc(0))).status).toBe(400);
+  });
+
+  test('that was begun and never ended is removed after two days', async () => {
+    const { db } = given.deps;
+    await db.run(sql`delete from backup_part`);
+    await db.run(sql`
+      insert into backup_part (upload_id, part_number, sent_at, content)
+      select ${newId(NOW)}, number, ${NOW}::timestamptz, 'x' from generate_series(1, 45) as number`);
+    const sweep = async (days: number) => {
+      given.service.setClock(new Date(NOW.getTime() + days * DAY));
+      await db.run(sql`delete from cleanup where name = ${uploadCleanup.name}`);
+      await runCleanup(db, [uploadCleanup], { log: given.service.app.log });
+      return (await db.one<{ parts: number }>(sql`select count(*) as parts from backup_part`))!.parts;
+    };
+    expect([await sweep(1.9), await sweep(2.1)]).toEqual([45, 0]);
+    given.service.setClock(NOW);
   });
 
   test('of a damaged file leaves nothing, wherever the damage is', async () => {

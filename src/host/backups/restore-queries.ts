@@ -109,6 +109,13 @@ export function savePart(tx: Transaction, uploadId: string, part: number, conten
     on conflict (upload_id, part_number) do update set sent_at = excluded.sent_at, content = excluded.content`);
 }
 
+/** How many files are being sent beside this one. */
+export async function countOtherUploads(db: Queries, uploadId: string): Promise<number> {
+  const row = await db.one<{ uploads: number }>(sql`
+    select count(distinct upload_id) as uploads from backup_part where upload_id <> ${uploadId}`);
+  return row!.uploads;
+}
+
 /** Whether there are parts, and none of them is missing. */
 export async function isUploaded(db: Queries, uploadId: string): Promise<boolean> {
   const row = await db.one<{ parts: number; last: number | null }>(sql`
@@ -131,11 +138,14 @@ const PARTS_AT_ONCE = 20;
 
 export const uploadCleanup: CleanupStep = {
   name: 'sent backups',
-  run: (db) =>
-    db.run(sql`
+  run: async (db, limit) => {
+    const deleted = await db.run(sql`
       delete from backup_part where (upload_id, part_number) in (
         select upload_id, part_number from backup_part where sent_at < ${new Date(db.now.getTime() - PARTS_KEPT)}
-        order by sent_at limit ${PARTS_AT_ONCE})`),
+        order by sent_at limit ${PARTS_AT_ONCE})`);
+    // A full step is repeated at once, although it has fewer rows than those of other steps.
+    return deleted === PARTS_AT_ONCE ? limit : 0;
+  },
 };
 
 export const restoreCleanup: CleanupStep = {

@@ -21,6 +21,7 @@ import {
   insertRestore,
   isUploaded,
   RESTORE_STATES,
+  countOtherUploads,
   savePart,
   type ShopRestore,
 } from './restore-queries.ts';
@@ -153,6 +154,8 @@ const downloadShopBackup = operation({
 });
 
 const MAX_PARTS = 500;
+/** Files at a time: their parts wait in the database. */
+const MAX_UPLOADS = 10;
 
 const sendBackupPart = operation({
   ...writing,
@@ -160,7 +163,7 @@ const sendBackupPart = operation({
   path: '/uploads/:uploadId/parts/:part',
   name: 'sendBackupPart',
   summary: 'Send part of backup',
-  description: `A file of a backup in parts of at most 10 MB for a request, numbered from 1 to at most ${MAX_PARTS}; restore it with \`uploadId\`. Choose any id that is not used yet. A part that is sent again replaces the first one. What is not restored is removed after two days.`,
+  description: `A file of a backup in parts of at most 10 MB for a request, numbered from 1 to at most ${MAX_PARTS}; restore it with \`uploadId\`. Choose any id that is not used yet. A part that is sent again replaces the first one. What is not restored is removed after two days. At most ${MAX_UPLOADS} files are sent at a time.`,
   params: Type.Object({
     uploadId: Id,
     part: Type.Integer({ minimum: 1, maximum: MAX_PARTS, description: 'The number.', examples: [1] }),
@@ -277,6 +280,9 @@ export function hostBackups(api: Operations, { config, store }: BackupRouteDeps)
   api.write(sendBackupPart, async ({ tx, params, body }) => {
     const content = await readFile(body.part.path);
     if (content.length === 0) throw invalid('STRING_EMPTY', 'part');
+    if ((await countOtherUploads(tx, params.uploadId)) >= MAX_UPLOADS) {
+      throw new Refusal('TOO_MANY_UPLOADS', { limit: MAX_UPLOADS });
+    }
     await savePart(tx, params.uploadId, params.part, content);
   });
 

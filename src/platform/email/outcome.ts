@@ -66,11 +66,8 @@ const MAX_ANSWER = 300;
 /** What the server said, as one bounded line: it is shown to people, who did not write it. */
 export function answerOf(error: unknown): string {
   const { response, message } = error as SmtpError;
-  return (
-    (response ?? message ?? String(error))
-      // oxlint-disable-next-line no-control-regex
-      .replaceAll(/[\s\p{C}]+/gu, ' ')
-      .trim()
-      .slice(0, MAX_ANSWER)
-  );
+  return (response ?? message ?? String(error))
+    .replaceAll(/[\s\p{C}]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_ANSWER);
 }

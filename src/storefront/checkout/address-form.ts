@@ -152,6 +152,7 @@ function formProblems(
 }
 
 function longest(field: AddressField): number {
+  // Some fields may be null, and such a schema hides its bounds from its type.
   return (Address.properties[field] as unknown as { maxLength: number }).maxLength;
 }
 
