@@ -54,7 +54,7 @@ const TABLES: Readonly<Record<string, string>> = {
   shops: `customer_group, dkim_key, domain_status, email_relay, legal_page, newsletter_campaign, payment_method, pending_domain, sandbox_email,
     settings_version, shipping_method, shop, shop_domain, tax_class, tax_rate`,
   fields: 'custom_field, custom_field_namespace, custom_field_value',
-  apps: 'app, app_manifest, app_use, audit_entry, authorisation_code, script_tag, signing_key, token, webhook, webhook_delivery',
+  apps: 'app, app_call_log, app_manifest, app_use, audit_entry, authorisation_code, script_tag, signing_key, token, webhook, webhook_delivery',
   catalogue: `bulk_edit, bulk_edit_item, category, category_listing, cross_selling, import_picture, library_image, listing, listing_rebuild, listing_size,
     listing_upgrade, listing_word, missed_address, price_history, product, product_category, product_image, product_import, product_type,
     redirect, subcategory_listing, watcher`,
