@@ -70,7 +70,8 @@ const TABLES: Readonly<Record<string, string>> = {
   storefront: 'wish',
   host: `backup_part, backup_plan, host_event, host_link, host_log, host_message, host_message_reader, host_token, shop_backup,
     shop_restore, support_grant, support_visit`,
-  admin: `admin_link, admin_passkey, admin_recovery_code, admin_session, admin_user, saved_view, shop_user`,
+  admin: `admin_link, admin_passkey, admin_recovery_code, admin_session, admin_user, sandbox_copy,
+    saved_view, shop_user`,
   commands: 'public_demo',
 };
 

@@ -3,6 +3,7 @@ import { runDueEdits } from '../catalogue/products/bulk-edit-runner.ts';
 import { runDueImports } from '../catalogue/products/import-runner.ts';
 import { runDueRebuilds } from '../catalogue/products/listing-rebuild.ts';
 import { runDueMailings } from '../content/mailings/runner.ts';
+import { runDueCopies } from '../admin/sandbox/copy-runner.ts';
 import { staffOf } from '../admin/users/staff.ts';
 import { backupPlans, runDueBackups, type BackupDeps } from '../host/backups/runner.ts';
 import { runDueRestores } from '../host/backups/restore-runner.ts';
@@ -58,6 +59,9 @@ export function startBackground(
     ...(store ? backupWorks({ db, config, store, log }) : []),
     repeat('the restore of shops', CHECK_IMPORTS, log, (signal) =>
       runDueRestores({ db, config, store, staff: staffOf(config), loadKey, log }, signal),
+    ),
+    repeat('the sandboxes of shops', CHECK_IMPORTS, log, (signal) =>
+      runDueCopies({ db, config, log }, signal),
     ),
     repeat('the rebuild of lists', CHECK_REBUILDS, log, (signal) => runDueRebuilds(db, signal)),
     repeat('the import of products', CHECK_IMPORTS, log, (signal) =>

@@ -199,7 +199,7 @@ describe('a shop that is deleted while steps run', () => {
     async (_name, step) => {
       await deletedDuring('Goes', () => runCleanup(first.db, [step], options));
       expect(log).toEqual([]);
-      const counted = await first.db.many(sql`
+      const counted = await first.db.many<{ name: string; shopId: string }>(sql`
         select 'report sums' as name, shop_id as "shopId" from report_run
         union all select 'customer totals', shop_id from customer_total_run
         union all select 'cart days', shop_id from cart_day_run

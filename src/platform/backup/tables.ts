@@ -41,6 +41,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   report_month_state: 'Reports are counted from the orders, in every installation by itself.',
   report_run: 'Reports are counted from the orders, in every installation by itself.',
   report_state: 'Reports are counted from the orders, in every installation by itself.',
+  sandbox_copy: 'A sandbox is made by the installation in which it was asked for.',
   sandbox_email: 'The last emails of a sandbox are for those who try something out in it.',
   shop_day: 'What a shop uses is counted by the installation that it is in, for the bills of its host.',
   shop_move: 'A shop is moved by the installation that was asked to; what came of it is in the shop.',
