@@ -127,6 +127,10 @@ import { watchedProducts } from '../catalogue/products/watched-products.ts';
 import { createMissedAddresses } from '../catalogue/redirects/missed.ts';
 import { redirects } from '../catalogue/redirects/routes.ts';
 import { productTypeOperations } from '../catalogue/producttypes/routes.ts';
+import { bringRulesForward } from '../rules/queries.ts';
+import { rules } from '../rules/routes.ts';
+import { tasks } from '../rules/tasks.ts';
+import { orderTags } from '../orders/tags.ts';
 import { sales } from '../orders/sales/routes.ts';
 import { settingsFormat } from './settings-format.ts';
 import { appSettings } from '../apps/manifest/settings.ts';
@@ -361,7 +365,7 @@ export async function buildApp({
   sandboxOperations(api, {
     db,
     steps: [...cleanupSteps(config, log), ...COUNTING_STEPS],
-    bringForward: [bringJobsForward, bringMailingsForward],
+    bringForward: [bringJobsForward, bringMailingsForward, bringRulesForward],
     refreshClocks: () => clocks.refresh(),
   });
   countries(api);
@@ -380,6 +384,9 @@ export async function buildApp({
   managedOrders(api);
   managedLines(api);
   orderFields(api);
+  orderTags(api);
+  rules(api, policy);
+  tasks(api);
   managedBuyers(api, vatRegister);
   managedShipments(api);
   shipmentUndo(api);

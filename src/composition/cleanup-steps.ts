@@ -12,6 +12,7 @@ import { missedAddressCleanup } from '../catalogue/redirects/queries.ts';
 import { mailingCleanup } from '../content/mailings/queries.ts';
 import { cartDays } from '../carts/cart-days.ts';
 import { cartCleanup } from '../carts/queries.ts';
+import { ruleCleanup } from '../rules/queries.ts';
 import { fieldCleanup } from '../fields/queries.ts';
 import type { Config } from '../config.ts';
 import { restoreCleanup, uploadCleanup } from '../host/backups/restore-queries.ts';
@@ -71,6 +72,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     moveCleanup,
     missedAddressCleanup,
     fieldCleanup,
+    ruleCleanup,
     bulkEditCleanup,
     sentPictureCleanup,
     uploadCleanup,

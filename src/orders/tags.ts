@@ -40,7 +40,8 @@ export const getOrderTags = operation({
   path: '/orders/:orderId/tags',
   name: 'getOrderTags',
   summary: 'Get order tags',
-  description: 'The tags that people of the shop, or its rules, gave the order. The customer does not see them.',
+  description:
+    'The tags that people of the shop, or its rules, gave the order. The customer does not see them.',
   access: 'orders_read',
   params,
   answer: OrderTags,

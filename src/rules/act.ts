@@ -112,15 +112,11 @@ async function sendEmail(
   const subject = filledText(action.subject ?? '', thing.facts, MAX_SUBJECT_LENGTH);
   const facts = { subject, text, rule: ruleName, resource, resourceId };
   if (action.to === 'shop') {
-    await queueEmails(tx, shopId, ruleEmail, [
-      { to: settings.email, locale: settings.defaultLocale, facts },
-    ]);
+    await queueEmails(tx, shopId, ruleEmail, [{ to: settings.email, locale: settings.defaultLocale, facts }]);
     return result('done');
   }
   if (!customer?.email) return result('skipped', 'The customer has no email address');
-  await queueEmails(tx, shopId, ruleCustomerEmail, [
-    { to: customer.email, locale: customer.locale, facts },
-  ]);
+  await queueEmails(tx, shopId, ruleCustomerEmail, [{ to: customer.email, locale: customer.locale, facts }]);
   return result('done');
 }
 

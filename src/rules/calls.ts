@@ -9,7 +9,14 @@ import { startWorker, type Job } from '../platform/jobs/worker.ts';
 import type { Background } from '../platform/background.ts';
 import { findSettings } from '../shops/settings/settings.ts';
 import { loadShopThing, loadThings, type RuleThing } from './facts.ts';
-import { countCallFailure, findRule, findRun, pauseRule, updateActionResult, type RunRow } from './queries.ts';
+import {
+  countCallFailure,
+  findRule,
+  findRun,
+  pauseRule,
+  updateActionResult,
+  type RunRow,
+} from './queries.ts';
 import type { Outcome } from './schema.ts';
 
 /*

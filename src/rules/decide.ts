@@ -39,10 +39,10 @@ export function runs(held: readonly boolean[], needsAll: boolean): boolean {
 }
 
 function holds({ fact: name, operator, value }: Condition, facts: Facts, context: DecisionContext): boolean {
-  const type = context.types[name];
-  // The custom field is gone.
-  if (!type) return false;
-  const fact = facts[name] ?? null;
+  // The custom field may be gone.
+  if (!Object.hasOwn(context.types, name)) return false;
+  const type = context.types[name]!;
+  const fact = Object.hasOwn(facts, name) ? facts[name]! : null;
   const isSet = Array.isArray(fact) ? fact.length > 0 : fact !== null && fact !== '';
   if (operator === 'isSet') return isSet;
   if (operator === 'isNotSet') return !isSet;

@@ -13,8 +13,7 @@ export interface RuleEmail {
   resourceId: string | null;
 }
 
-const lines = (text: string) =>
-  text.split(/\r?\n/).map((line) => ({ text: line, as: 'plain' as const }));
+const lines = (text: string) => text.split(/\r?\n/).map((line) => ({ text: line, as: 'plain' as const }));
 
 const SAMPLE: RuleEmail = {
   subject: 'Order 1042 is large',

@@ -72,7 +72,12 @@ export function insertRule(tx: Transaction, shopId: string, rule: SavedRule) {
 }
 
 /** `restarts`: it begins after the last event; otherwise it goes on where it was. */
-export function updateRule(tx: Transaction, shopId: string, rule: SavedRule, { restarts }: { restarts: boolean }) {
+export function updateRule(
+  tx: Transaction,
+  shopId: string,
+  rule: SavedRule,
+  { restarts }: { restarts: boolean },
+) {
   const { ruleId, name, isActive, event, schedule, needsAll, conditions, actions, dueAt } = rule;
   return tx.run(sql`
     update rule
@@ -100,7 +105,7 @@ export const atServiceClock = ({ now, serviceNow }: Queries, moment: Date) =>
   new Date(moment.getTime() - (now.getTime() - serviceNow.getTime()));
 
 /** The reverse. */
-export const atShopClock = ({ now, serviceNow }: Queries, moment: Date) =>
+export const atShopClock = ({ now, serviceNow }: Pick<Queries, 'now' | 'serviceNow'>, moment: Date) =>
   new Date(moment.getTime() + (now.getTime() - serviceNow.getTime()));
 
 export interface RuleKey {
@@ -208,7 +213,12 @@ export async function startRun(
 
 /** The runs of a rule, and of all rules of its shop, in their hours, and when the first of these hours ends. */
 export async function findRunsOfHour(db: Queries, shopId: string, ruleId: string) {
-  const row = await db.one<{ ofRule: number; ofShop: number; ruleBegan: Date | null; shopBegan: Date | null }>(sql`
+  const row = await db.one<{
+    ofRule: number;
+    ofShop: number;
+    ruleBegan: Date | null;
+    shopBegan: Date | null;
+  }>(sql`
     select coalesce(sum(hour_runs) filter (where rule_id = ${ruleId}), 0)::bigint as "ofRule",
       coalesce(sum(hour_runs), 0)::bigint as "ofShop",
       min(hour_began_at) filter (where rule_id = ${ruleId}) as "ruleBegan", min(hour_began_at) as "shopBegan"
@@ -358,7 +368,12 @@ const taskColumns = sql`
 export function findTasks(
   db: Queries,
   shopId: string,
-  { isDone, resources, limit, offset }: {
+  {
+    isDone,
+    resources,
+    limit,
+    offset,
+  }: {
     isDone: boolean;
     resources: readonly RuleResource[];
     limit: number;

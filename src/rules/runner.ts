@@ -33,7 +33,7 @@ import {
 } from './queries.ts';
 import { nextRun } from './schedule.ts';
 import type { ActionResult } from './schema.ts';
-import { resourceOf } from './things.ts';
+import { resourceOf, type RuleResource } from './things.ts';
 
 /** Rules checked by one statement. */
 const SWEPT = 1_000;
@@ -120,7 +120,7 @@ async function runByEvents(
     const settings = await shopSettings(db, shopId);
     const ids = [...new Set(events.flatMap(({ resourceId }) => resourceId ?? []))];
     const things = await loadThings(db, settings, resource, ids);
-    for (const event of events) {
+    for (const [index, event] of events.entries()) {
       if (!mayGoOn()) return;
       const found = things.get(event.resourceId ?? '');
       const thing = found && withChanges(found, event);
@@ -133,11 +133,26 @@ async function runByEvents(
       }
       const isMine = await run(deps, { shopId, rule, settings, thing, event, dueAt: null });
       if (!isMine) return;
+      const isNamedAgain = events.slice(index + 1).some(({ resourceId }) => resourceId === thing.resourceId);
+      // The run may have changed it.
+      if (isNamedAgain) await reload(db, settings, resource, thing.resourceId!, things);
     }
     hasMore = next < page.last;
     if (next > position && !(await moveRule(db, shopId, rule, next))) return;
     position = next;
   }
+}
+
+async function reload(
+  db: Database,
+  settings: Settings,
+  resource: Exclude<RuleResource, 'shop'>,
+  resourceId: string,
+  things: Map<string, RuleThing>,
+): Promise<void> {
+  const again = (await loadThings(db, settings, resource, [resourceId])).get(resourceId);
+  if (again) things.set(resourceId, again);
+  else things.delete(resourceId);
 }
 
 /** What an event of a change says beside the thing itself. */
@@ -265,4 +280,3 @@ export function dueAtOf(
   if (!isActive || !schedule) return null;
   return atServiceClock(tx, nextRun(schedule, settings.deliveryTimes.timeZone, tx.now));
 }
-

@@ -155,7 +155,10 @@ const changeable = {
     description: 'For people of the shop.',
     examples: ['Large orders'],
   }),
-  isActive: Type.Boolean({ description: 'It runs. It begins with what happens from then on.', examples: [true] }),
+  isActive: Type.Boolean({
+    description: 'It runs. It begins with what happens from then on.',
+    examples: [true],
+  }),
   needsAll: Type.Boolean({
     description: 'All conditions must hold; false: one of them. Without conditions it always runs.',
     examples: [true],
