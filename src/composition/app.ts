@@ -38,7 +38,7 @@ import { productFields } from '../catalogue/products/product-fields.ts';
 import { categoryFields } from '../catalogue/categories/category-fields.ts';
 import { orderFields } from '../orders/order-fields.ts';
 import { cartFields } from '../carts/cart-fields.ts';
-import { shopFields } from '../fields/shop-fields.ts';
+import { findFieldsOfShop, shopFields } from '../fields/shop-fields.ts';
 import { customFields } from '../fields/definitions.ts';
 import { managedCustomers } from '../people/customers/manage-routes.ts';
 import { customerNotes } from '../people/customers/notes.ts';
@@ -359,7 +359,7 @@ export async function buildApp({
     answerSeal: createAnswerSeal(loadKey),
     checkCart: (request) => cartStore.open(request),
   });
-  shop(api);
+  shop(api, { findFields: findFieldsOfShop });
   shopFields(api);
   customFields(api);
   sandboxOperations(api, {
