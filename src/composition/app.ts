@@ -11,6 +11,9 @@ import { adminRoutes } from '../admin/routes.ts';
 import { staffOf } from '../admin/users/staff.ts';
 import { createAppUseCounter } from '../apps/app-use.ts';
 import { appOperations } from '../apps/routes.ts';
+import { createAssistantCalls } from '../assistants/calls.ts';
+import { createPlatformProfiles } from '../assistants/profiles.ts';
+import { assistantRoutes } from '../assistants/routes.ts';
 import { audit } from '../apps/audit-log/routes.ts';
 import { addresses } from '../carts/addresses.ts';
 import { cartBuyer } from '../carts/buyer.ts';
@@ -258,6 +261,10 @@ export async function buildApp({
     log.warn({ err: error }, 'missed addresses are not counted'),
   );
   app.decorate('missedAddresses', missed);
+  const assistantCalls = createAssistantCalls(db, (error) =>
+    log.warn({ err: error }, 'calls of assistants are not noted'),
+  );
+  app.decorate('assistantCalls', assistantCalls);
   const isRefusedDemoToken = demoTokenCheck(demoAccess);
   const warnOfProxy = proxyWarning();
   const authentication = createAuthentication({
@@ -481,6 +488,16 @@ export async function buildApp({
     isMigrated,
     personalData: PERSONAL_DATA,
   });
+  await assistantRoutes(app, {
+    db,
+    config,
+    hosts,
+    limiter,
+    profiles: createPlatformProfiles(db, policy),
+    calls: assistantCalls,
+    loadKey,
+    isMigrated,
+  });
   await adminRoutes(app, {
     db,
     config,
@@ -513,6 +530,7 @@ export async function buildApp({
     await appUse.close();
     await shopCalls.close();
     await missed.close();
+    await assistantCalls.close();
   });
   return app;
 }

@@ -3,6 +3,8 @@ import { adminLinkCleanup } from '../admin/users/links.ts';
 import { adminSessionCleanup } from '../admin/users/queries.ts';
 import { appUseCleanup } from '../apps/app-use.ts';
 import { signingKeyCleanup } from '../apps/manifest/signing-keys.ts';
+import { assistantCallCleanup } from '../assistants/calls.ts';
+import { assistantKeyRotation } from '../assistants/keys.ts';
 import { auditCleanup } from '../apps/audit-log/queries.ts';
 import { abandonedCarts } from '../carts/abandoned.ts';
 import { bulkEditCleanup } from '../catalogue/products/bulk-edit-queries.ts';
@@ -54,6 +56,8 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     auditCleanup,
     appUseCleanup,
     signingKeyCleanup,
+    assistantKeyRotation(config),
+    assistantCallCleanup,
     requestCleanup,
     mailingCleanup,
     privacyRequestCleanup,
