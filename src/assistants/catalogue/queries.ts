@@ -77,7 +77,7 @@ export function findCategoryNames(
     group by assigned.product_id`);
 }
 
-/** The numbers of the visible categories with these names, in any language. */
+/** The numbers of the visible categories with these names, in any language, and of those below them. */
 export async function findCategoryNumbers(
   db: Queries,
   shopId: string,
@@ -85,10 +85,18 @@ export async function findCategoryNumbers(
 ): Promise<number[]> {
   const lowered = names.map((name) => name.trim().toLowerCase());
   const rows = await db.many<{ number: number }>(sql`
-    select number from category
-    where shop_id = ${shopId} and visible and (
-      lower(alias) = any (${lowered}::text[]) or exists (
-        select from jsonb_each_text(name) as named where lower(named.value) = any (${lowered}::text[])))
-    limit 100`);
+    with recursive named as (
+      select category_id, number from category
+      where shop_id = ${shopId} and visible and parent_id is not null and (
+        lower(alias) = any (${lowered}::text[]) or exists (
+          select from jsonb_each_text(name) as named where lower(named.value) = any (${lowered}::text[])))
+      union
+      select category.category_id, category.number from category
+      join named on category.parent_id = named.category_id
+      where category.shop_id = ${shopId} and category.visible
+    )
+    select number from named limit ${MAX_NUMBERS}`);
   return rows.map(({ number }) => number);
 }
+
+const MAX_NUMBERS = 500;
