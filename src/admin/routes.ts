@@ -50,6 +50,7 @@ import { fieldValuePages } from './fields/value-pages.ts';
 import { redirectPages } from './redirects/redirects.ts';
 import { reportPages } from './reports/reports.ts';
 import { taxReportPages } from './reports/taxes.ts';
+import { sandboxesPages } from './sandbox/sandboxes.ts';
 import { sandboxPages } from './sandbox/sandbox.ts';
 import { settings, type SettingsDeps } from './settings/settings.ts';
 import { adminSearchPages } from './search/search.ts';
@@ -133,6 +134,7 @@ export async function adminRoutes(
     dashboardPages(shopPages, deps.providers);
     openingPages(shopPages, deps.providers);
     sandboxPages(shopPages);
+    sandboxesPages(shopPages);
     categoryTreePages(shopPages);
     categoryPages(shopPages);
     redirectPages(shopPages);
