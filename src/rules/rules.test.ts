@@ -32,7 +32,7 @@ afterAll(() => service.close());
 beforeEach(async () => {
   service.setClock(NOW);
   shop = await givenSmallShop(service, SETTINGS);
-  tea = await givenProduct(shop, { price: 5, stock: 50 });
+  tea = await givenProduct(shop, { price: 500, stock: 50 });
 });
 
 afterEach(async () => {
@@ -58,7 +58,7 @@ const RULE = {
   isActive: true,
   event: 'ORDER_CREATE',
   needsAll: true,
-  conditions: [{ fact: 'total', operator: 'atLeast', value: '15.00' }],
+  conditions: [{ fact: 'total', operator: 'atLeast', value: '19.90' }],
   actions: [{ kind: 'tagOrder', text: 'large' }],
 };
 
@@ -85,7 +85,7 @@ describe('rules', () => {
       schedule: null,
       resource: 'order',
       needsAll: true,
-      conditions: [{ fact: 'total', operator: 'atLeast', value: '15.00' }],
+      conditions: [{ fact: 'total', operator: 'atLeast', value: '19.90' }],
       actions: [
         {
           kind: 'tagOrder',
@@ -243,7 +243,7 @@ describe('a run', () => {
     expect((await well(large, 'GET')).internalNote).toBe(`Pack ${orderNumber} well`);
     expect((await get200('/tasks')).items).toMatchObject([
       {
-        text: `Check ${orderNumber}, 15 EUR`,
+        text: `Check ${orderNumber}, 19.9 EUR`,
         resource: 'order',
         resourceId: large.id,
         ruleId: rule.ruleId,
@@ -251,7 +251,7 @@ describe('a run', () => {
     ]);
     const emails = (await queuedEmails(service, shop.shopId)).slice(emailsBefore);
     expect(emails.map(({ template, facts }) => [template, facts])).toMatchObject([
-      ['rule', { subject: `Order ${orderNumber}`, text: 'From DE\nfor 15 EUR', rule: 'Large orders' }],
+      ['rule', { subject: `Order ${orderNumber}`, text: 'From DE\nfor 19.9 EUR', rule: 'Large orders' }],
       ['ruleCustomer', { subject: 'Thanks', text: 'For 3 things' }],
     ]);
     const { tags } = await get200(`/customers/${large.body.customerId}/tags`);
@@ -371,7 +371,7 @@ describe('a run', () => {
       ],
       actions: [{ kind: 'hideProduct' }, { kind: 'setField', field: 'stock.gone', value: 'true' }],
     });
-    const last = await givenProduct(shop, { price: 5, stock: 1 });
+    const last = await givenProduct(shop, { price: 500, stock: 1 });
     await placed(shop, { [last]: 1 });
     await work();
     expect((await runsOf(rule.ruleId))[0]).toMatchObject({
@@ -433,7 +433,7 @@ describe('a run', () => {
         event: { eventType: 'ORDER_CREATE' },
         resource: 'order',
         resourceId: id,
-        facts: { number: body.orderNumber, total: { amount: '10', currency: 'EUR' } },
+        facts: { number: body.orderNumber, total: { amount: '14.9', currency: 'EUR' } },
       });
       const [, claims] = String(received!.headers['authorization']).split('.');
       expect(JSON.parse(Buffer.from(claims!, 'base64url').toString())).toMatchObject({
