@@ -25,6 +25,7 @@ const GROUPS: readonly {
       'catalogue',
       'customers',
       'customFields',
+      'automation',
       'feeds',
       'assistants',
     ],
@@ -117,7 +118,7 @@ function placeOf(visit: ShopVisit, page: PageName) {
       ? '/move-in'
       : page === 'customFields'
         ? '/custom-fields'
-        : ['users', 'support', 'media', 'redirects'].includes(page)
+        : ['users', 'support', 'media', 'redirects', 'automation'].includes(page)
           ? `/${page}`
           : `/settings/${page}`;
   return { href: adminPath(visit, path), text: pages[page], note: about[page] };
