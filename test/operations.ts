@@ -2202,7 +2202,7 @@ export const OPERATIONS: readonly Operation[] = [
   }),
 
   operation('GET /customers', 'customers_read', {
-    query: ['locale', ...PAGING, 'includeFields'],
+    query: ['locale', ...PAGING, 'field', 'includeFields'],
     answer: paged(customer),
   }),
   operation('POST /customers', 'customers_write', {
@@ -2242,7 +2242,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('GET /orders', 'orders_read', {
     query: words(`
       locale page resultsPerPage viewedOn pendingOn archivedOn rejectedOn closedOn dispatchedOn paidOn returnedOn
-      deliveredOn invoicedOn lastUpdated customerId productId updatedFrom createdBefore createdAfter currency include includeFields`),
+      deliveredOn invoicedOn lastUpdated customerId productId updatedFrom createdBefore createdAfter currency include field includeFields`),
     search: async (shop) => {
       await lastingOrder(shop);
       return '';
@@ -2843,7 +2843,7 @@ export const OPERATIONS: readonly Operation[] = [
 
   operation('GET /products', 'products_read', {
     query: words(
-      'locale currency page resultsPerPage direction sort q categoryId id includeInvisible includeFields',
+      'locale currency page resultsPerPage direction sort q categoryId id includeInvisible field includeFields',
     ),
     answer: paged(productShape('list')),
   }),

@@ -142,6 +142,12 @@ beforeAll(async () => {
   ]) {
     await merchant.get(path);
   }
+  for (const path of ['/products', '/products?q=shirt', '/customers', '/orders']) {
+    const and = path.includes('?') ? '&' : '?';
+    await service.call('GET', `/DemoShop${path}${and}field=plans.note:Red&includeFields=true`, {
+      token: 'demo-all',
+    });
+  }
   await service.db.pool.query('vacuum analyze');
   for (const table of GROWING) {
     await service.db.pool.query(`alter table ${table} set (autovacuum_enabled = false)`);

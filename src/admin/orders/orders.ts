@@ -8,6 +8,7 @@ import { dayText } from '../components/format.ts';
 import { orderActionsOfApps } from '../apps/frames.ts';
 import { listView } from '../components/list.ts';
 import { listState, type Column, type ListState } from '../components/list-state.ts';
+import { fieldColumns } from '../fields/field-columns.ts';
 import { fieldFilters } from '../fields/list-filters.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -59,7 +60,10 @@ export function orderListPages(pages: ShopPages): void {
       main: await listView(visit, request, {
         path: '/orders',
         caption: visit.messages.layout.menuEntries.orders,
-        columns,
+        columns: [
+          ...columns,
+          ...(await fieldColumns(visit, request, 'order', rows, ({ orderId }) => orderId)),
+        ],
         filters: [
           { kind: 'search', name: 'q', label: messages.search },
           { kind: 'date', name: 'from', label: messages.from },

@@ -5,10 +5,11 @@ import {
   columnsWithoutLines,
   hasStates,
   isWaiting,
+  ordersWith,
   type ListedManagedOrder,
   type OrderFilter,
 } from '../../orders/list.ts';
-import { hasValues, rarestValue, type WantedValue } from '../../fields/filter.ts';
+import { hasValues, MAX_WITH_VALUE, rarestValue, type WantedValue } from '../../fields/filter.ts';
 import { DOCUMENT_KINDS } from '../../orders/documents/facts.ts';
 import type { PartLine } from '../../orders/manage-queries.ts';
 import type { PaymentWait } from '../../orders/order-state.ts';
@@ -202,17 +203,6 @@ export type SearchFilter = Pick<OrderFilter, 'states' | 'isReady' | keyof Window
   /** Only orders that wait for their payment, and why. */
   paymentWait: PaymentWait | null;
 };
-
-/** Orders and open carts with a value that are looked at. */
-const MAX_WITH_VALUE = 10_000;
-
-/** The newest orders with a value; open carts have some of the same fields. */
-const ordersWith = (shopId: string, { fieldId, filterKey }: WantedValue) => sql`
-  select order_id from (
-    select order_id from custom_field_value
-    where shop_id = ${shopId} and field_id = ${fieldId} and filter_key = ${filterKey}
-    order by resource_id desc limit ${MAX_WITH_VALUE}
-  ) with_value where order_id is not null`;
 
 export interface OrderMatches {
   /** Newest first, at most MAX_FOUND. */
