@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { adminLinkCleanup } from '../admin/users/links.ts';
 import { adminSessionCleanup } from '../admin/users/queries.ts';
 import { appUseCleanup } from '../apps/app-use.ts';
+import { callLogCleanup } from '../apps/calls/queries.ts';
 import { signingKeyCleanup } from '../apps/manifest/signing-keys.ts';
 import { auditCleanup } from '../apps/audit-log/queries.ts';
 import { abandonedCarts } from '../carts/abandoned.ts';
@@ -52,6 +53,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     cartCleanup,
     auditCleanup,
     appUseCleanup,
+    callLogCleanup,
     signingKeyCleanup,
     requestCleanup,
     mailingCleanup,
