@@ -3271,6 +3271,7 @@ export const OPERATIONS: readonly Operation[] = [
     ),
   }),
 
+  operation('GET /manage/app/calls', 'any token', { labels: [], answer: shape('items: array') }),
   operation('GET /manage/app/settings', 'any token', { labels: [], answer: shape('settings: object') }),
 
   operation('GET /webhooks', 'any token', {

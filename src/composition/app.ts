@@ -10,6 +10,8 @@ import Fastify, {
 import { adminRoutes } from '../admin/routes.ts';
 import { staffOf } from '../admin/users/staff.ts';
 import { createAppUseCounter } from '../apps/app-use.ts';
+import { createAppCalls } from '../apps/calls/calls.ts';
+import { appCallLog } from '../apps/calls/routes.ts';
 import { appOperations } from '../apps/routes.ts';
 import { createAssistantCalls } from '../assistants/calls.ts';
 import { createPlatformProfiles } from '../assistants/profiles.ts';
@@ -349,11 +351,18 @@ export async function buildApp({
     now: () => db.now,
     isOff: async (shopId) => Boolean((await findSettings(db, shopId))?.sandbox),
   });
+  let key: Promise<Buffer> | undefined;
+  const loadKey = () => (key ??= installationKey(config));
+  const appCalls = createAppCalls({
+    db,
+    policy,
+    loadKey,
+    metrics: app.metrics,
+    onLogFailure: (error) => log.warn({ err: error }, 'calls of apps are not recorded'),
+  });
   const cartStore = createCartStore(db, cartStoreOptions, vatRegister);
   const placeOrder = createPlaceOrder(db, cartStore, { ...cartStoreOptions, config });
   const eventWaiting = createEventWaiting(db, log);
-  let key: Promise<Buffer> | undefined;
-  const loadKey = () => (key ??= installationKey(config));
   const payments: PaymentDeps = { db, providers: createProviders(db, demoAccess, providers), loadKey, log };
   const api = operations(app, {
     config,
@@ -445,6 +454,7 @@ export async function buildApp({
   events(api, eventWaiting);
   appOperations(api);
   appSettings(api, { loadKey });
+  appCallLog(api);
   const webhookDeps = { policy, loadKey };
   webhookOperations(api, webhookDeps);
   managedWebhooks(api, webhookDeps);
@@ -521,6 +531,7 @@ export async function buildApp({
   app.addHook('preClose', async () => eventWaiting.close());
   app.addHook('onClose', async () => {
     vatSender.close();
+    await appCalls.close();
     await hosts.close();
     await demoAccess.close();
     await clocks.close();
