@@ -1,4 +1,4 @@
-import { connectToAdmin } from '/client/app.js';
+import { connectToAdmin } from '../client/app.js';
 
 const admin = await connectToAdmin();
 admin.resizeWithContent();
