@@ -174,6 +174,16 @@ const fullAddress = {
   gender: 'FEMALE',
 } as Address;
 
+/** Custom fields, on request. */
+const shownFields = shape(`
+  fields?~: array
+  fields[].namespace: string
+  fields[].key: string
+  fields[].name: string
+  fields[].type: string
+  fields[].value: string|number|boolean|object|array|null
+  fields[].label?: string`);
+
 const shopInfo = `
   name: string
   email: string
@@ -200,6 +210,7 @@ const customer = shape(
   under('billingAddress', address),
   'internalNote: string|null',
   links,
+  shownFields,
 );
 
 const page = 'name\ntitle?\nnavigationCaption\nshortDescription?\ndescription'.replaceAll(/$/gm, ': string');
@@ -385,6 +396,7 @@ const productLineItem = shape(
   energyLabelSourceFile: string|null
   productDataSheetSourceFile: string|null
   isInWishlist: boolean`,
+  shownFields,
 );
 
 /** Without what is below these keys. */
@@ -465,6 +477,7 @@ const cartShape = ({ hasStatus } = { hasStatus: false }) =>
       ),
     ),
     links,
+    shownFields,
   );
 
 const COUPON = [
@@ -496,6 +509,7 @@ const order = shape(
     archivedOn`).map((key) => `${key}: string|null`),
   object('lineItemContainer', lineItemContainer),
   links,
+  shownFields,
 );
 
 const listedOrder = order
@@ -615,13 +629,8 @@ const allOfProduct = (variant: 'full' | 'list' | 'search') =>
     links[].rel: string
     links[].href: string
     links[].title?: string
-    fields?~: array
-    fields[].namespace: string
-    fields[].key: string
-    fields[].name: string
-    fields[].type: string
-    fields[].value: string|number|boolean|object|array|null
-    fields[].label?: string`,
+    `,
+    shownFields,
   );
 
 const crossselling = shape(
@@ -657,6 +666,7 @@ const variationList = shape(
   items[].link.href: string
   items[].attributeSelection: array`,
   under('items[].attributeSelection[]', variationIdentifier),
+  under('items[]', shownFields),
 );
 
 const PATCH_REQUEST = '[].op: string\n[].path: string\n[].value?: string|number|boolean|object|array|null';
@@ -1251,6 +1261,7 @@ const category = shape(
   under('subCategories[]', titledLink),
   'sfUrl: string',
   links,
+  shownFields,
 );
 
 const subcategory = shape(
@@ -1854,10 +1865,13 @@ const freshCampaign: Fact<string> = async (shop) => {
 };
 
 export const OPERATIONS: readonly Operation[] = [
-  operation('GET /', 'products_read', { query: ['locale'], answer: shape(shopInfo) }),
+  operation('GET /', 'products_read', {
+    query: ['locale', 'includeFields'],
+    answer: shape(shopInfo, shownFields),
+  }),
 
   operation('GET /carts', 'carts_read', {
-    query: words('locale page resultsPerPage createdBefore createdAfter hasAddressData'),
+    query: words('locale page resultsPerPage createdBefore createdAfter hasAddressData includeFields'),
     search: async (shop) => {
       await lastingCart(shop);
       return 'hasAddressData=true';
@@ -1899,7 +1913,11 @@ export const OPERATIONS: readonly Operation[] = [
       'paymentData.taxes',
     ),
   }),
-  operation('GET /carts/{cartId}', 'public', { params: { cartId: lastingCart }, answer: cartShape() }),
+  operation('GET /carts/{cartId}', 'public', {
+    query: ['includeFields'],
+    params: { cartId: lastingCart },
+    answer: cartShape(),
+  }),
   operation('POST /carts/{cartId}/coupon', 'public', {
     labels: ['Base'],
     params: { cartId: cart },
@@ -2049,7 +2067,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('GET /locales', 'products_read', { answer: codes }),
 
   operation('GET /categories', 'products_read', {
-    query: ['locale', 'productId', 'includeInvisible'],
+    query: ['locale', 'productId', 'includeInvisible', 'includeFields'],
     search: async (shop) => {
       await lastingCategory(shop);
       return `productId=${await lastingProduct(shop)}`;
@@ -2057,7 +2075,7 @@ export const OPERATIONS: readonly Operation[] = [
     answer: list(category),
   }),
   operation('GET /categories/{categoryId}', 'products_read', {
-    query: ['locale', 'includeInvisible'],
+    query: ['locale', 'includeInvisible', 'includeFields'],
     params: { categoryId: lastingCategory },
     answer: category,
   }),
@@ -2183,7 +2201,10 @@ export const OPERATIONS: readonly Operation[] = [
     answer: productType,
   }),
 
-  operation('GET /customers', 'customers_read', { query: PAGING, answer: paged(customer) }),
+  operation('GET /customers', 'customers_read', {
+    query: ['locale', ...PAGING, 'includeFields'],
+    answer: paged(customer),
+  }),
   operation('POST /customers', 'customers_write', {
     status: 201,
     body: () => ({
@@ -2197,7 +2218,11 @@ export const OPERATIONS: readonly Operation[] = [
     ),
     answer: customer,
   }),
-  operation('GET /customers/{customerId}', 'customers_read', { params: { customerId }, answer: customer }),
+  operation('GET /customers/{customerId}', 'customers_read', {
+    query: ['locale', 'includeFields'],
+    params: { customerId },
+    answer: customer,
+  }),
   operation('PATCH /customers/{customerId}', 'customers_write', {
     params: { customerId },
     body: () => [
@@ -2217,7 +2242,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('GET /orders', 'orders_read', {
     query: words(`
       locale page resultsPerPage viewedOn pendingOn archivedOn rejectedOn closedOn dispatchedOn paidOn returnedOn
-      deliveredOn invoicedOn lastUpdated customerId productId updatedFrom createdBefore createdAfter currency include`),
+      deliveredOn invoicedOn lastUpdated customerId productId updatedFrom createdBefore createdAfter currency include includeFields`),
     search: async (shop) => {
       await lastingOrder(shop);
       return '';
@@ -2225,7 +2250,7 @@ export const OPERATIONS: readonly Operation[] = [
     answer: sparse(paged(listedOrder)),
   }),
   operation('GET /orders/{orderId}', 'orders_read', {
-    query: ['locale'],
+    query: ['locale', 'includeFields'],
     params: { orderId: lastingOrder },
     answer: order,
   }),
@@ -2307,7 +2332,7 @@ export const OPERATIONS: readonly Operation[] = [
 
   operation('GET /manage/orders/{orderId}', 'orders_read', {
     labels: [],
-    query: ['locale'],
+    query: ['locale', 'includeFields'],
     params: { orderId: managedOrder },
     answer: shape(order, object('management', management)),
   }),
@@ -2817,7 +2842,9 @@ export const OPERATIONS: readonly Operation[] = [
   }),
 
   operation('GET /products', 'products_read', {
-    query: words('locale currency page resultsPerPage direction sort q categoryId id includeInvisible'),
+    query: words(
+      'locale currency page resultsPerPage direction sort q categoryId id includeInvisible includeFields',
+    ),
     answer: paged(productShape('list')),
   }),
   operation('POST /products', 'products_write', {
@@ -3089,7 +3116,7 @@ export const OPERATIONS: readonly Operation[] = [
   }),
   operation('GET /products/{productId}/variations', 'products_read', {
     labels: ['Base'],
-    query: ['locale', ...PAGING],
+    query: ['locale', ...PAGING, 'includeFields'],
     largestPage: 1_000,
     params: { productId: lastingMaster },
     answer: variationList,

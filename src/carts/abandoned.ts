@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import type { CleanupStep } from '../platform/cleanup.ts';
+import { forEachShop, type CleanupStep } from '../platform/cleanup.ts';
 import { recordEvents } from '../platform/events/log.ts';
 
 const HOUR = 3_600_000;
@@ -21,9 +21,9 @@ export function abandonedCarts(hours: number): CleanupStep {
       const end = new Date(db.now.getTime() - hours * HOUR);
       const untouched = await findUntouched(db, end, limit);
       let marked = 0;
-      for (const [shopId, cartIds] of untouched) {
-        marked += await db.atClockOf(shopId).transaction((tx) => markAbandoned(tx, shopId, cartIds, end));
-      }
+      await forEachShop(db, untouched, async (ofShop, { shopId, cartIds }) => {
+        marked += await ofShop.transaction((tx) => markAbandoned(tx, shopId, cartIds, end));
+      });
       return marked;
     },
     runForShop: async (db, shopId, limit) => {
@@ -35,14 +35,18 @@ export function abandonedCarts(hours: number): CleanupStep {
 }
 
 /** The ids of carts of all shops, by shop. */
-async function findUntouched(db: Database, end: Date, limit: number): Promise<Map<string, string[]>> {
+async function findUntouched(
+  db: Database,
+  end: Date,
+  limit: number,
+): Promise<{ shopId: string; cartIds: string[] }[]> {
   const carts = await db.many<{ shopId: string; cartId: string }>(sql`
     select shop_id as "shopId", upper(cart_id::text) as "cartId" from cart
     where abandoned_at is null and created_at < ${end} and changed_at < ${end}
     order by created_at limit ${limit}`);
   const cartsOf = new Map<string, string[]>();
   for (const { shopId, cartId } of carts) cartsOf.set(shopId, [...(cartsOf.get(shopId) ?? []), cartId]);
-  return cartsOf;
+  return [...cartsOf].map(([shopId, cartIds]) => ({ shopId, cartIds }));
 }
 
 async function findUntouchedOf(db: Database, shopId: string, end: Date, limit: number): Promise<string[]> {

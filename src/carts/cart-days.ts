@@ -1,6 +1,6 @@
 import type { Database, Queries } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
-import type { CleanupStep } from '../platform/cleanup.ts';
+import { addRuns, forEachShop, type CleanupStep } from '../platform/cleanup.ts';
 
 /*
  * How many carts became orders, by the day (UTC) on which they were created. A cart is deleted when it is ordered, and
@@ -81,13 +81,16 @@ export const cartDays: CleanupStep = {
   name: 'cart days',
   every: 60_000,
   run: async (db, limit) => {
-    await db.run(sql`
+    await addRuns(
+      db,
+      sql`
       insert into cart_day_run (shop_id, due_at) select shop_id, ${new Date(0)}::timestamptz from shop
       where not exists (select from cart_day_run where cart_day_run.shop_id = shop.shop_id)
-      on conflict (shop_id) do nothing`);
+      on conflict (shop_id) do nothing`,
+    );
     const due = await db.many<{ shopId: string }>(sql`
       select shop_id as "shopId" from cart_day_run where due_at <= ${db.now} order by due_at limit ${SHOPS_AT_ONCE}`);
-    for (const { shopId } of due) await keepDays(db.atClockOf(shopId), shopId);
+    await forEachShop(db, due, (ofShop, { shopId }) => keepDays(ofShop, shopId));
     return due.length < SHOPS_AT_ONCE ? 0 : limit;
   },
   runForShop: async (db, shopId) => {

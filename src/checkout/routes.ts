@@ -9,7 +9,7 @@ import { Order } from '../orders/schema.ts';
 import { newOrder } from './new-order.ts';
 import type { PlaceOrder } from './order-cart.ts';
 import type { CartStore } from '../carts/cart-store.ts';
-import { cartEtag, toCart } from '../carts/render.ts';
+import { cartEtag, toCart, withoutFieldTags } from '../carts/render.ts';
 
 export const createOrder = operation({
   method: 'POST',
@@ -41,7 +41,7 @@ export function order(api: Operations, carts: CartStore, placeOrder: PlaceOrder)
     const { caller, origin, ifMatch } = call;
     const { order, settings } = await placeOrder(call, (cart, now) => {
       const order = newOrder(cart, now, caller.app?.appId ?? null);
-      requireMatch(ifMatch, () => cartEtag(toCart(cart, { origin, hasPickup: true })));
+      requireMatch(withoutFieldTags(ifMatch), () => cartEtag(toCart(cart, { origin, hasPickup: true })));
       return order;
     });
     return toOrder(order, { locale: order.locale, origin, settings });

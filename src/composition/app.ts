@@ -11,6 +11,9 @@ import { adminRoutes } from '../admin/routes.ts';
 import { staffOf } from '../admin/users/staff.ts';
 import { createAppUseCounter } from '../apps/app-use.ts';
 import { appOperations } from '../apps/routes.ts';
+import { createAssistantCalls } from '../assistants/calls.ts';
+import { createPlatformProfiles } from '../assistants/profiles.ts';
+import { assistantRoutes } from '../assistants/routes.ts';
 import { audit } from '../apps/audit-log/routes.ts';
 import { addresses } from '../carts/addresses.ts';
 import { cartBuyer } from '../carts/buyer.ts';
@@ -38,7 +41,7 @@ import { productFields } from '../catalogue/products/product-fields.ts';
 import { categoryFields } from '../catalogue/categories/category-fields.ts';
 import { orderFields } from '../orders/order-fields.ts';
 import { cartFields } from '../carts/cart-fields.ts';
-import { shopFields } from '../fields/shop-fields.ts';
+import { findFieldsOfShop, shopFields } from '../fields/shop-fields.ts';
 import { customFields } from '../fields/definitions.ts';
 import { managedCustomers } from '../people/customers/manage-routes.ts';
 import { customerNotes } from '../people/customers/notes.ts';
@@ -127,6 +130,10 @@ import { watchedProducts } from '../catalogue/products/watched-products.ts';
 import { createMissedAddresses } from '../catalogue/redirects/missed.ts';
 import { redirects } from '../catalogue/redirects/routes.ts';
 import { productTypeOperations } from '../catalogue/producttypes/routes.ts';
+import { bringRulesForward } from '../rules/queries.ts';
+import { rules } from '../rules/routes.ts';
+import { tasks } from '../rules/tasks.ts';
+import { orderTags } from '../orders/tags.ts';
 import { sales } from '../orders/sales/routes.ts';
 import { settingsFormat } from './settings-format.ts';
 import { appSettings } from '../apps/manifest/settings.ts';
@@ -254,6 +261,10 @@ export async function buildApp({
     log.warn({ err: error }, 'missed addresses are not counted'),
   );
   app.decorate('missedAddresses', missed);
+  const assistantCalls = createAssistantCalls(db, (error) =>
+    log.warn({ err: error }, 'calls of assistants are not noted'),
+  );
+  app.decorate('assistantCalls', assistantCalls);
   const isRefusedDemoToken = demoTokenCheck(demoAccess);
   const warnOfProxy = proxyWarning();
   const authentication = createAuthentication({
@@ -355,13 +366,13 @@ export async function buildApp({
     answerSeal: createAnswerSeal(loadKey),
     checkCart: (request) => cartStore.open(request),
   });
-  shop(api);
+  shop(api, { findFields: findFieldsOfShop });
   shopFields(api);
   customFields(api);
   sandboxOperations(api, {
     db,
     steps: [...cleanupSteps(config, log), ...COUNTING_STEPS],
-    bringForward: [bringJobsForward, bringMailingsForward],
+    bringForward: [bringJobsForward, bringMailingsForward, bringRulesForward],
     refreshClocks: () => clocks.refresh(),
   });
   countries(api);
@@ -380,6 +391,9 @@ export async function buildApp({
   managedOrders(api);
   managedLines(api);
   orderFields(api);
+  orderTags(api);
+  rules(api, policy);
+  tasks(api);
   managedBuyers(api, vatRegister);
   managedShipments(api);
   shipmentUndo(api);
@@ -474,6 +488,16 @@ export async function buildApp({
     isMigrated,
     personalData: PERSONAL_DATA,
   });
+  await assistantRoutes(app, {
+    db,
+    config,
+    hosts,
+    limiter,
+    profiles: createPlatformProfiles(db, policy),
+    calls: assistantCalls,
+    loadKey,
+    isMigrated,
+  });
   await adminRoutes(app, {
     db,
     config,
@@ -506,6 +530,7 @@ export async function buildApp({
     await appUse.close();
     await shopCalls.close();
     await missed.close();
+    await assistantCalls.close();
   });
   return app;
 }

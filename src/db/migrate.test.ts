@@ -314,6 +314,7 @@ describe('0011_settings_document.sql', () => {
       carriers: {},
       deliveryTimes: { cutOffHour: 14, handling: { from: 0, to: 0 }, methods: {}, timeZone: 'Europe/Berlin' },
       emailNewOrders: true,
+      assistants: { open: false, catalogue: true, signedOnly: false, callsPerHour: 1_000 },
       feeds: { google: false, agenticCommerce: false },
       home: { promises: [] },
       lowStockLevel: null,

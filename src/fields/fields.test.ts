@@ -576,3 +576,181 @@ test('the page of a product shows its public fields', async () => {
   await manage('PATCH', path, { body: { fields: { 'page.vegan': null } } });
   expect((await page()).body).not.toContain('Vegan');
 });
+
+describe('beside other things, on request', () => {
+  const api = (path: string, headers: Record<string, string> = {}, token = shop.token) =>
+    service.call('GET', `/${shop.shopId}${path}`, { token, headers });
+  const put = (path: string, fields: object, headers?: Record<string, string>) =>
+    service.call('PATCH', `/manage/shops/${shop.shopId}${path}/custom-fields`, {
+      token: shop.token,
+      body: { fields },
+      ...(headers && { headers }),
+    });
+  const field = (resource: string, more: object = {}) =>
+    defined({
+      namespace: 'beside',
+      key: 'note',
+      resource,
+      readableBy: 'merchant',
+      isLocalised: true,
+      ...more,
+    });
+  const shown = (value: string) => [{ namespace: 'beside', key: 'note', name: 'Name', type: 'text', value }];
+
+  test('categories, customers and the shop have them, in lists too', async () => {
+    const app = await tokenOf('beside owner');
+    const [category] = (await api('/categories')).body;
+    const categoryPath = `/categories/${category.categoryId}`;
+    const customer = (
+      await service.call('POST', `/${shop.shopId}/customers`, {
+        token: shop.token,
+        body: { billingAddress: { firstName: 'Ida' } },
+      })
+    ).body;
+    const customerPath = `/customers/${customer.customerId}`;
+    for (const [resource, path, read, list] of [
+      ['category', categoryPath, categoryPath, '/categories'],
+      ['customer', customerPath, customerPath, '/customers?resultsPerPage=100'],
+      ['shop', '/shop', '', undefined],
+    ] as const) {
+      const before = [await api(read), list && (await api(list))];
+      await field(resource);
+      await defined({ namespace: 'hidden', key: resource, resource, readableBy: 'owner' }, app);
+      expect((await put(path, { 'beside.note': { en_GB: 'One', de_DE: 'Eins' } })).status).toBe(200);
+      // Without the parameter no byte changes.
+      expect((await api(read)).text).toBe(before[0]!.text);
+      const { fields, ...rest } = (await api(`${read}?includeFields=true&locale=de_DE`)).body;
+      expect(fields).toEqual(shown('Eins'));
+      expect(Object.keys(rest)).toEqual(Object.keys(before[0]!.body));
+      if (!list) continue;
+      expect((await api(list)).text).toBe(before[1]!.text);
+      const { body } = await api(`${list}${list.includes('?') ? '&' : '?'}includeFields=true`);
+      const items = body.items ?? body;
+      const id = `${resource}Id`;
+      const found = items.find((item: Answer['body']) => item[id] === rest[id]);
+      expect(found.fields).toEqual(shown('One'));
+      expect(items.every((item: Answer['body']) => Array.isArray(item.fields))).toBe(true);
+    }
+  });
+
+  test('lists of products and variations have them', async () => {
+    await field('product', { key: 'listed', isLocalised: false });
+    const { productId: listed } = (
+      await service.call('POST', `/${shop.shopId}/products`, {
+        token: shop.token,
+        body: { productNumber: 'LISTED', name: 'Listed', price: 5, visible: true },
+      })
+    ).body;
+    await put(`/products/${listed}`, { 'beside.listed': 'In lists' });
+    const plain = await api('/products?resultsPerPage=100');
+    const { body } = await api('/products?resultsPerPage=100&includeFields=true');
+    const { body: named } = await api(`/products?id=${listed}&includeFields=true`);
+    for (const items of [body.items, named.items]) {
+      const { fields, ...rest } = items.find((item: Answer['body']) => item.productId === listed);
+      expect(fields).toContainEqual({
+        namespace: 'beside',
+        key: 'listed',
+        name: 'Name',
+        type: 'text',
+        value: 'In lists',
+      });
+      expect(rest).toEqual(plain.body.items.find((item: Answer['body']) => item.productId === listed));
+    }
+    expect((await api('/products?resultsPerPage=100')).text).toBe(plain.text);
+
+    await field('variation', { isLocalised: false });
+    const master = (await givenProduct(shop)).toUpperCase();
+    const variations = {
+      productType: 'Default',
+      visibleAfterCreation: true,
+      variationAttributes: [{ name: 'Size', values: [{ value: 'S' }, { value: 'M' }] }],
+    };
+    await service.call('POST', `/${shop.shopId}/products/${master}/variations`, {
+      token: shop.token,
+      body: variations,
+    });
+    const path = `/products/${master}/variations`;
+    const { items } = (await api(path)).body;
+    const id = (item: Answer['body']) => item.link.href.split('/').at(-1);
+    await put(`/products/${id(items[1])}`, { 'beside.note': 'Medium' });
+    const withFields = (await api(`${path}?includeFields=true`)).body.items;
+    expect(withFields).toEqual([
+      { ...items[0], fields: [] },
+      { ...items[1], fields: shown('Medium') },
+    ]);
+  });
+
+  test('carts and orders have them, and so have their lines', async () => {
+    const open = { readableBy: 'public', writableBy: 'shopper', isLocalised: false };
+    await field('cart', open);
+    await field('cartLine', open);
+    const cart = await givenFullCart(shop, { [productId]: 1 });
+    const headers = { 'x-epages-cart-token': cart.token };
+    const path = `/carts/${cart.id}`;
+    const { lineItemId } = cart.body.lineItemContainer.productLineItems[0];
+    const plain = await api(path, headers);
+    await put(path, { 'beside.note': 'For Ada' }, headers);
+    await put(`${path}/line-items/${lineItemId}`, { 'beside.note': 'A. L.' }, headers);
+    const again = await api(path, headers);
+    expect([again.text, again.headers['etag']]).toEqual([plain.text, plain.headers['etag']]);
+    const asked = await api(`${path}?includeFields=true`, headers);
+    expect(asked.body.fields).toEqual(shown('For Ada'));
+    expect(asked.body.lineItemContainer.productLineItems[0].fields).toEqual(shown('A. L.'));
+    const listed = (await api('/carts?includeFields=true&resultsPerPage=100')).body.items.find(
+      ({ cartId }: { cartId: string }) => cartId === asked.body.cartId,
+    );
+    expect(listed.fields).toEqual(shown('For Ada'));
+    expect(listed.lineItemContainer.productLineItems[0].fields).toEqual(shown('A. L.'));
+
+    // Another value is another answer, but not another cart.
+    await put(path, { 'beside.note': 'For Eve' }, headers);
+    const etag = String(asked.headers['etag']);
+    const changed = await api(`${path}?includeFields=true`, { ...headers, 'if-none-match': etag });
+    expect([changed.status, changed.body.fields]).toEqual([200, shown('For Eve')]);
+    const orderedBy = (tag: string) =>
+      service.call('POST', `/${shop.shopId}${path}/order`, {
+        token: shop.token,
+        headers: { ...headers, 'if-match': tag },
+      });
+    expect((await refusal(() => orderedBy(`"x${etag.slice(1)}`)))[0]).toBe(412);
+    const ordered = await orderedBy(etag);
+    expect(ordered.status).toBe(201);
+
+    const { orderId } = ordered.body;
+    for (const read of [`/orders/${orderId}`, `/orders?include=lineItems`]) {
+      const { body } = await api(`${read}${read.includes('?') ? '&' : '?'}includeFields=true`);
+      const order = body.items ? body.items.find((item: Answer['body']) => item.orderId === orderId) : body;
+      expect(order.fields).toContainEqual(shown('For Eve')[0]);
+      expect(order.lineItemContainer.productLineItems[0].fields).toEqual(shown('A. L.'));
+    }
+    const { body } = await manage('GET', `/orders/${orderId}?includeFields=true`);
+    expect(body.fields).toContainEqual(shown('For Eve')[0]);
+    const { items } = (await api('/orders?includeFields=true')).body;
+    expect(items.find((item: Answer['body']) => item.orderId === orderId).fields).toContainEqual(
+      shown('For Eve')[0],
+    );
+    expect((await api(`/orders/${orderId}`)).body).not.toHaveProperty('fields');
+  });
+
+  test('an answer holds at most a million characters of them', async () => {
+    await defined({ namespace: 'beside', key: 'long', type: 'richText', isList: true });
+    const ids: string[] = [];
+    for (let index = 0; index < 11; index++) {
+      const id = (await givenProduct(shop)).toUpperCase();
+      await put(`/products/${id}`, { 'beside.long': Array.from({ length: 5 }, () => 'x'.repeat(19_000)) });
+      ids.push(id);
+    }
+    const list = (count: number) =>
+      api(
+        `/products?includeFields=true&${ids
+          .slice(0, count)
+          .map((id) => `id=${id}`)
+          .join('&')}`,
+      );
+    expect((await list(10)).status).toBe(200);
+    expect(outcome(await list(11))).toEqual([
+      409,
+      'The custom fields of this answer hold more than 1000000 characters together: ask for fewer things',
+    ]);
+  });
+});

@@ -29,18 +29,20 @@ export const stateOfShop = sql`
 
 const nameOfShop = sql`coalesce(shop.settings -> 'name' ->> shop.default_locale, shop.shop_id)`;
 
-/** All sizes are read from counters. */
-const columns = sql`
-  shop.shop_id as "shopId", ${nameOfShop} as name, ${stateOfShop} as state, shop.plan,
-  shop_domain.host as domain, shop.created_at as "createdAt", shop.suspended_at as "suspendedAt",
-  shop.deletion_at as "deletionAt",
-  coalesce(orders.value, ${COUNTERS.order}) - ${COUNTERS.order} as orders, coalesce(media.value, 0) as "mediaBytes"`;
+/**
+ * Sizes are read from counters. All are looked up for the shops of the page alone: joined, PostgreSQL would read the
+ * counters of all shops.
+ */
+export const shopColumns = sql`
+  shop.shop_id as "shopId", ${nameOfShop} as name, ${stateOfShop} as state,
+  (select host from shop_domain where shop_domain.shop_id = shop.shop_id and position = 0) as domain,
+  shop.created_at as "createdAt", shop.deletion_at as "deletionAt",
+  coalesce((select value from counter where counter.shop_id = shop.shop_id and counter.name = 'order'), ${COUNTERS.order})
+    - ${COUNTERS.order} as orders,
+  coalesce((select value from counter where counter.shop_id = shop.shop_id and counter.name = 'mediaBytes'), 0)
+    as "mediaBytes"`;
 
-const tables = sql`
-  shop
-    left join shop_domain on shop_domain.shop_id = shop.shop_id and shop_domain.position = 0
-    left join counter orders on orders.shop_id = shop.shop_id and orders.name = 'order'
-    left join counter media on media.shop_id = shop.shop_id and media.name = 'mediaBytes'`;
+const columns = sql`${shopColumns}, shop.plan, shop.suspended_at as "suspendedAt"`;
 
 export interface ShopFilter {
   /** Only ids after this one; '' for the beginning. */
@@ -58,7 +60,7 @@ export interface ShopFilter {
 export function findHostedShops(db: Queries, filter: ShopFilter, limit: number) {
   const { after, states, plan, search, createdAfter, createdBefore } = filter;
   return db.many<HostedShop>(sql`
-    select ${columns} from ${tables}
+    select ${columns} from shop
     where shop.shop_id > ${after} and ${stateOfShop} = any (${states}::text[])
       and shop.created_at > ${createdAfter} and shop.created_at < ${createdBefore}
       and (${plan === null} or coalesce(shop.plan, '') = ${plan ?? ''})
@@ -67,7 +69,7 @@ export function findHostedShops(db: Queries, filter: ShopFilter, limit: number) 
 }
 
 export function findHostedShop(db: Queries, shopId: string) {
-  return db.one<HostedShop>(sql`select ${columns} from ${tables} where shop.shop_id = ${shopId}`);
+  return db.one<HostedShop>(sql`select ${columns} from shop where shop.shop_id = ${shopId}`);
 }
 
 export interface LockedShop {

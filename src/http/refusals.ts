@@ -256,6 +256,16 @@ export const SHARED_REFUSALS = {
     status: 409,
     message: 'The custom fields of one thing hold at most {limit} characters together',
   },
+  CUSTOM_FIELDS_OF_ANSWER_TOO_LONG: {
+    status: 409,
+    message:
+      'The custom fields of this answer hold more than {limit} characters together: ask for fewer things',
+  },
+
+  // Rules
+  RULE_CONTRADICTORY: { status: 400, message: 'The rule contradicts itself: {problem}' },
+  TOO_MANY_RULES: { status: 409, message: 'A shop has at most {limit} rules' },
+  TOO_MANY_TASKS: { status: 409, message: 'A shop has at most {limit} open tasks' },
 
   // Sandboxes
   NOT_A_SANDBOX: { status: 409, message: 'The shop is no sandbox' },

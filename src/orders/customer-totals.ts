@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { takeTimeOfCommit } from '../platform/events/log.ts';
-import type { CleanupStep } from '../platform/cleanup.ts';
+import { addRuns, forEachShop, type CleanupStep } from '../platform/cleanup.ts';
 
 /*
  * The orders of each customer are counted with every order that is placed or changed, in the same transaction
@@ -49,6 +49,18 @@ export function addToCustomerTotals(
       locale,
     })),
   );
+}
+
+/** How many orders count of each of these customers; those without an order are missing. */
+export async function findOrderCounts(
+  db: Queries,
+  shopId: string,
+  customerIds: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await db.many<{ customerId: string; orders: number }>(sql`
+    select upper(customer_id::text) as "customerId", orders from customer_total
+    where shop_id = ${shopId} and currency = ${ALL_CURRENCIES} and customer_id = any (${customerIds}::uuid[])`);
+  return new Map(rows.map(({ customerId, orders }) => [customerId, orders]));
 }
 
 /** What an order is in the totals of its customer. */
@@ -170,16 +182,20 @@ export const customerTotals: CleanupStep = {
   name: 'customer totals',
   every: 60_000,
   run: async (db, limit) => {
-    await db.run(sql`
+    await addRuns(
+      db,
+      sql`
       insert into customer_total_run (shop_id, due_at, round, customer_id)
       select shop_id, ${LONG_AGO}::timestamptz, 1, ${BEFORE_ALL}::uuid from shop
       where not exists (select from customer_total_run where customer_total_run.shop_id = shop.shop_id)
-      on conflict (shop_id) do nothing`);
+      on conflict (shop_id) do nothing`,
+    );
     const due = await db.many<{ shopId: string }>(sql`
       select shop_id as "shopId" from customer_total_run where due_at <= ${db.now} order by due_at
       limit ${SHOPS_AT_ONCE}`);
-    for (const { shopId } of due)
-      await db.atClockOf(shopId).transaction((tx) => countNextCustomers(tx, shopId));
+    await forEachShop(db, due, (ofShop, { shopId }) =>
+      ofShop.transaction((tx) => countNextCustomers(tx, shopId)),
+    );
     return due.length > 0 ? limit : 0;
   },
 };

@@ -1,5 +1,6 @@
 import { absolute, anyText, tierPrice } from '../catalogue/products/render.ts';
 import { unitNames, unitSign } from '../catalogue/products/units.ts';
+import type { ShownField } from '../fields/value.ts';
 import type { Localised } from '../http/locale.ts';
 import { priceOf, type Price, type TaxType } from '../http/price.ts';
 import type { Link } from '../http/schemas.ts';
@@ -67,6 +68,24 @@ export function lineItemContainer(content: Content, context: RenderContext): Lin
         : { name: words.basketDiscount, lineItemPrice: price(content.basketDiscount) }),
       links: [],
     },
+  };
+}
+
+export function lineIdsOf(container: LineItemContainer | undefined): string[] {
+  return container?.productLineItems.map(({ lineItemId }) => lineItemId) ?? [];
+}
+
+/** The lines with their custom fields. */
+export function linesWithFields(
+  container: LineItemContainer,
+  fieldsOf: (lineItemId: string) => ShownField[],
+): LineItemContainer {
+  return {
+    ...container,
+    productLineItems: container.productLineItems.map((line) => ({
+      ...line,
+      fields: fieldsOf(line.lineItemId),
+    })),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Database, Queries, Transaction } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
-import type { CleanupStep } from '../platform/cleanup.ts';
+import { forEachShop, type CleanupStep } from '../platform/cleanup.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { recordCancellation } from './cancel.ts';
 import { findOrderActivity } from './manage-queries.ts';
@@ -30,16 +30,10 @@ export async function releaseUnpaidOrders(db: Database, limit: number): Promise<
 
 async function release(db: Database, orders: readonly DueOrder[]): Promise<number> {
   let released = 0;
-  const failures: unknown[] = [];
-  for (const due of orders) {
-    try {
-      if (await db.atClockOf(due.shopId).transaction((tx) => releaseOrder(tx, due))) released++;
-    } catch (error) {
-      // An order that can't be cancelled does not block the others.
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw new AggregateError(failures, 'unpaid orders could not be released');
+  // An order that can't be cancelled does not block the others.
+  await forEachShop(db, orders, async (ofShop, due) => {
+    if (await ofShop.transaction((tx) => releaseOrder(tx, due))) released++;
+  });
   return released;
 }
 

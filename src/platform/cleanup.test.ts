@@ -1,12 +1,12 @@
 import pino from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { givenShop } from '../../test/builders.ts';
 import { startService, type Service } from '../../test/service.ts';
-import { cleanupSteps } from '../composition/cleanup-steps.ts';
+import { cleanupSteps, COUNTING_STEPS } from '../composition/cleanup-steps.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../kernel/ids.ts';
-import { runCleanup, type CleanupOptions, type CleanupStep } from './cleanup.ts';
+import { addRuns, forEachShop, runCleanup, type CleanupOptions, type CleanupStep } from './cleanup.ts';
 
 const NOW = new Date('2026-11-15T08:00:00Z');
 const MINUTE = 60_000;
@@ -168,6 +168,93 @@ describe('the runner', () => {
     expect(runs).toEqual([]);
     await runCleanup(second.db, [step], options);
     expect(runs).toEqual(['second 500']);
+  });
+});
+
+describe('a shop that is deleted while steps run', () => {
+  beforeEach(async () => {
+    await givenShop(first, 'Stays');
+    await givenShop(first, 'Goes');
+  });
+  afterEach(() => first.db.run(sql`delete from shop`));
+
+  /** Deletes the shop, but commits only when a statement of the work waits for it. */
+  async function deletedDuring(shopId: string, work: () => Promise<void>): Promise<void> {
+    let running = Promise.resolve();
+    await second.db.transaction(async (tx) => {
+      await tx.run(sql`delete from shop where shop_id = ${shopId}`);
+      running = work();
+      await vi.waitFor(async () => {
+        const waiting = await second.db.one(sql`
+          select pid from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' limit 1`);
+        expect(waiting).toBeDefined();
+      });
+    });
+    await running;
+  }
+
+  test.each(COUNTING_STEPS.map((step) => [step.name, step] as const))(
+    '%s leave it out, and count the others',
+    async (_name, step) => {
+      await deletedDuring('Goes', () => runCleanup(first.db, [step], options));
+      expect(log).toEqual([]);
+      const counted = await first.db.many<{ name: string; shopId: string }>(sql`
+        select 'report sums' as name, shop_id as "shopId" from report_run
+        union all select 'customer totals', shop_id from customer_total_run
+        union all select 'cart days', shop_id from cart_day_run
+        union all select 'days of shops', shop_id from shop_day where media_bytes is not null`);
+      expect(counted.filter(({ name }) => name === step.name)).toEqual([
+        { name: step.name, shopId: 'Stays' },
+      ]);
+    },
+  );
+
+  test('a step that has found something of it goes on with the next shop', async () => {
+    const done: string[] = [];
+    const step: CleanupStep = {
+      name: 'of each shop',
+      run: async (db) => {
+        await forEachShop(db, [{ shopId: 'Goes' }, { shopId: 'Stays' }], async (ofShop, { shopId }) => {
+          if (shopId === 'Goes') await second.db.run(sql`delete from shop where shop_id = ${shopId}`);
+          await ofShop.run(sql`
+            insert into report_run (shop_id, due_at, checked_until) values (${shopId}, ${NOW}, ${NOW})
+            on conflict (shop_id) do nothing`);
+          done.push(shopId);
+        });
+        return 0;
+      },
+    };
+    await runCleanup(first.db, [step], options);
+    expect(done).toEqual(['Stays']);
+    expect(log).toEqual([]);
+  });
+
+  test('another failure is logged, after the other shops had their turn', async () => {
+    const done: string[] = [];
+    const step: CleanupStep = {
+      name: 'of each shop',
+      run: async (db) => {
+        await forEachShop(db, [{ shopId: 'Goes' }, { shopId: 'Stays' }], async (_ofShop, { shopId }) => {
+          if (shopId === 'Goes') throw new Error('broken');
+          done.push(shopId);
+        });
+        return 0;
+      },
+    };
+    await runCleanup(first.db, [step], options);
+    expect(done).toEqual(['Stays']);
+    expect(log).toMatchObject([
+      { step: 'of each shop', msg: 'a step of the clean-up failed', err: { message: 'broken' } },
+    ]);
+  });
+
+  test('a row that violates something else is a failure', async () => {
+    const wrong = addRuns(
+      first.db,
+      sql`insert into report_run (shop_id, due_at, checked_until) select shop_id, null, ${NOW} from shop`,
+    );
+    await expect(wrong).rejects.toMatchObject({ code: '23502' });
   });
 });
 

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Database } from '../db/database.ts';
+import { isDatabaseAway, violatedConstraint } from '../db/failure.ts';
 import { createLease, renewWhile } from '../db/lease.ts';
-import { sql } from '../db/sql.ts';
+import { sql, type Sql } from '../db/sql.ts';
 import { newId } from '../kernel/ids.ts';
 
 /**
@@ -81,16 +82,56 @@ async function runStep(
   mayGoOn: () => boolean,
 ): Promise<number> {
   let found = await repeatedly((limit) => step.run(db, limit), rows, mayGoOn);
-  for (const shopId of step.runForShop ? db.clocks.ahead() : []) {
-    if (!mayGoOn()) break;
-    found += await repeatedly(
-      (limit) => step.runForShop!(db.atClockOf(shopId), shopId, limit),
-      rows,
-      mayGoOn,
-    );
-  }
+  const ahead = step.runForShop ? db.clocks.ahead().map((shopId) => ({ shopId })) : [];
+  await forEachShop(db, ahead, async (ofShop, { shopId }) => {
+    if (!mayGoOn()) return;
+    found += await repeatedly((limit) => step.runForShop!(ofShop, shopId, limit), rows, mayGoOn);
+  });
   return found;
 }
+
+/**
+ * Does the work of a step for what it has found, each by the clock of its shop. A shop that was deleted meanwhile needs
+ * none. Another failure is thrown after everything had its turn, so that one shop does not hold up the others.
+ */
+export async function forEachShop<Found extends { shopId: string }>(
+  db: Database,
+  found: Iterable<Found>,
+  work: (db: Database, one: Found) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = [];
+  for (const one of found) {
+    try {
+      await work(db.atClockOf(one.shopId), one);
+    } catch (error) {
+      if (isDatabaseAway(error)) throw error;
+      if (await hasShop(db, one.shopId)) failures.push(error);
+    }
+  }
+  if (failures.length === 1) throw failures[0];
+  if (failures.length > 1) throw new AggregateError(failures, `the step has failed ${failures.length} times`);
+}
+
+async function hasShop(db: Database, shopId: string): Promise<boolean> {
+  return (await db.one(sql`select shop_id from shop where shop_id = ${shopId}`)) !== undefined;
+}
+
+/**
+ * Inserts a row for each shop that has none, by a statement that selects them. Where one of them is deleted at that moment
+ * the statement inserts nothing, and is repeated without that shop; after a few times the next run of the step does it.
+ */
+export async function addRuns(db: Database, insertRuns: Sql): Promise<void> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    try {
+      await db.run(insertRuns);
+      return;
+    } catch (error) {
+      if (!violatedConstraint(error)?.endsWith('_shop')) throw error;
+    }
+  }
+}
+
+const MAX_ATTEMPTS = 5;
 
 async function repeatedly(
   run: (limit: number) => Promise<number>,

@@ -171,9 +171,9 @@ export async function countPage(request: FastifyRequest, deps: PageDeps): Promis
 }
 
 /** A page counts like a call of the API without a token. That costs a statement only now and then. */
-async function pageLimitRefusal(
+export async function pageLimitRefusal(
   request: FastifyRequest,
-  { config, limiter }: PageDeps,
+  { config, limiter }: Pick<PageDeps, 'config' | 'limiter'>,
 ): Promise<HttpError | undefined> {
   const limit = config.RATE_LIMIT_ANONYMOUS;
   if (limit === 0) return undefined;
@@ -184,7 +184,11 @@ async function pageLimitRefusal(
 }
 
 /** The addresses that follow from the host of the request: the shop's own host, or the shared one. */
-function visitAddresses(request: FastifyRequest, settings: Settings, { config, hosts }: PageDeps) {
+export function visitAddresses(
+  request: FastifyRequest,
+  settings: Settings,
+  { config, hosts }: Pick<PageDeps, 'config' | 'hosts'>,
+) {
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
   const { shopId, domainsInUse } = settings;
   const isOwnHost = hosts.shopOf(request.host) === shopId;

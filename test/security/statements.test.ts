@@ -16,7 +16,7 @@ const MAX_TEXTS = 560;
 /** A search has some rare texts, for words that are in no product and the like. */
 const MAX_ROUNDS = 12;
 
-const isByTimer = (text: string) => /insert into (app_use|shop_day)/.test(text);
+const isByTimer = (text: string) => /insert into (app_call_log|app_use|shop_day)/.test(text);
 
 let service: Service;
 

@@ -4707,6 +4707,42 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        /** ShownCustomField */
+        ShownCustomField: {
+            /**
+             * @description Its namespace.
+             * @example care
+             */
+            namespace: string;
+            /**
+             * @description Its name in the namespace.
+             * @example washing
+             */
+            key: string;
+            /**
+             * @description What people read.
+             * @example Care instructions
+             */
+            name: string;
+            /**
+             * @description The type of its values. product, category, customer, page and file are references.
+             * @example text
+             * @enum {string}
+             */
+            type: "text" | "richText" | "number" | "money" | "boolean" | "date" | "choice" | "json" | "product" | "category" | "customer" | "page" | "file";
+            /**
+             * @description As in the list of all values, in the language of this answer.
+             * @example Cold wash
+             */
+            value: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+            /**
+             * @description What people read of a choice.
+             * @example Cold
+             */
+            label?: string;
+        };
         /** ShopInfo */
         ShopInfo: {
             /**
@@ -4749,6 +4785,8 @@ export interface components {
              * @example DE
              */
             countryCode2: string;
+            /** @description Custom fields; only with includeFields. */
+            fields?: components["schemas"]["ShownCustomField"][];
         };
         /** ErrorBody */
         ErrorBody: {
@@ -5805,6 +5843,8 @@ export interface components {
              * @example false
              */
             isInWishlist: boolean;
+            /** @description Custom fields; only with includeFields. */
+            fields?: components["schemas"]["ShownCustomField"][];
         };
         /** CouponLineItem */
         CouponLineItem: {
@@ -6041,6 +6081,8 @@ export interface components {
             potentialBasketDiscounts: components["schemas"]["PotentialBasketDiscount"][];
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
+            /** @description Custom fields; only with includeFields. */
+            fields?: components["schemas"]["ShownCustomField"][];
         };
         /** CartList */
         CartList: {
@@ -6574,6 +6616,8 @@ export interface components {
             lineItemContainer: components["schemas"]["LineItemContainer"];
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
+            /** @description Custom fields; only with includeFields. */
+            fields?: components["schemas"]["ShownCustomField"][];
         };
         /** OrderSummary */
         OrderSummary: {
@@ -6735,6 +6779,8 @@ export interface components {
             lineItemContainer?: components["schemas"]["LineItemContainer"];
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
+            /** @description Custom fields; only with includeFields. */
+            fields?: components["schemas"]["ShownCustomField"][];
         };
         /** OrderList */
         OrderList: {
@@ -7251,6 +7297,8 @@ export interface components {
             lineItemContainer: components["schemas"]["LineItemContainer"];
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
+            /** @description Custom fields; only with includeFields. */
+            fields?: components["schemas"]["ShownCustomField"][];
             /** @description What only the back office sees. */
             management: components["schemas"]["OrderManagement"];
         };
@@ -8207,6 +8255,8 @@ export interface components {
             sfUrl: string;
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
+            /** @description Custom fields; only with includeFields. */
+            fields?: components["schemas"]["ShownCustomField"][];
         };
         /** CategoryCreateRequest */
         CategoryCreateRequest: {
@@ -8662,6 +8712,8 @@ export interface components {
             internalNote: string | null;
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
+            /** @description Custom fields; only with includeFields. */
+            fields?: components["schemas"]["ShownCustomField"][];
         };
         /** CustomerList */
         CustomerList: {
@@ -10711,42 +10763,6 @@ export interface components {
              */
             source: string;
         };
-        /** ShownCustomField */
-        ShownCustomField: {
-            /**
-             * @description Its namespace.
-             * @example care
-             */
-            namespace: string;
-            /**
-             * @description Its name in the namespace.
-             * @example washing
-             */
-            key: string;
-            /**
-             * @description What people read.
-             * @example Care instructions
-             */
-            name: string;
-            /**
-             * @description The type of its values. product, category, customer, page and file are references.
-             * @example text
-             * @enum {string}
-             */
-            type: "text" | "richText" | "number" | "money" | "boolean" | "date" | "choice" | "json" | "product" | "category" | "customer" | "page" | "file";
-            /**
-             * @description As in the list of all values, in the language of this answer.
-             * @example Cold wash
-             */
-            value: string | number | boolean | {
-                [key: string]: unknown;
-            } | unknown[] | null;
-            /**
-             * @description What people read of a choice.
-             * @example Cold
-             */
-            label?: string;
-        };
         /** Product */
         Product: {
             /**
@@ -11533,6 +11549,8 @@ export interface components {
             link: components["schemas"]["Link"];
             /** @description Its values. */
             attributeSelection: components["schemas"]["VariationIdentifier"][];
+            /** @description Custom fields; only with includeFields. */
+            fields?: components["schemas"]["ShownCustomField"][];
         };
         /** VariationList */
         VariationList: {
@@ -13121,6 +13139,11 @@ export interface components {
          */
         locale: string;
         /**
+         * @description Also the custom fields that the caller may read.
+         * @example true
+         */
+        includeFields: boolean;
+        /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createCustomField.
          * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
          */
@@ -13265,6 +13288,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type ShownCustomField = components['schemas']['ShownCustomField'];
 export type ShopInfo = components['schemas']['ShopInfo'];
 export type ErrorBody = components['schemas']['ErrorBody'];
 export type CustomFieldValues = components['schemas']['CustomFieldValues'];
@@ -13485,7 +13509,6 @@ export type DurabilityGuarantee = components['schemas']['DurabilityGuarantee'];
 export type EnvironmentalClaim = components['schemas']['EnvironmentalClaim'];
 export type LegalInfo = components['schemas']['LegalInfo'];
 export type Video = components['schemas']['Video'];
-export type ShownCustomField = components['schemas']['ShownCustomField'];
 export type Product = components['schemas']['Product'];
 export type AttributeRange = components['schemas']['AttributeRange'];
 export type Filter = components['schemas']['Filter'];
@@ -13589,6 +13612,7 @@ export type BackupPartUpload = components['schemas']['BackupPartUpload'];
 export type ResponseRefused = components['responses']['Refused'];
 export type ParameterShopId = components['parameters']['shopId'];
 export type ParameterLocale = components['parameters']['locale'];
+export type ParameterIncludeFields = components['parameters']['includeFields'];
 export type ParameterFieldId = components['parameters']['fieldId'];
 export type ParameterCouponCampaignId = components['parameters']['couponCampaignId'];
 export type ParameterPage = components['parameters']['page'];
@@ -13627,6 +13651,11 @@ export interface operations {
                  * @example en_GB
                  */
                 locale?: components["parameters"]["locale"];
+                /**
+                 * @description Also the custom fields that the caller may read.
+                 * @example true
+                 */
+                includeFields?: components["parameters"]["includeFields"];
             };
             header?: never;
             path: {
@@ -15766,6 +15795,11 @@ export interface operations {
                  * @example true
                  */
                 hasAddressData?: boolean;
+                /**
+                 * @description Also the custom fields that the caller may read.
+                 * @example true
+                 */
+                includeFields?: components["parameters"]["includeFields"];
             };
             header?: never;
             path: {
@@ -15989,7 +16023,13 @@ export interface operations {
     };
     getCart: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Also the custom fields that the caller may read.
+                 * @example true
+                 */
+                includeFields?: components["parameters"]["includeFields"];
+            };
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
@@ -19110,6 +19150,11 @@ export interface operations {
                  * @example lineItems
                  */
                 include?: "lineItems";
+                /**
+                 * @description Also the custom fields that the caller may read.
+                 * @example true
+                 */
+                includeFields?: components["parameters"]["includeFields"];
             };
             header?: never;
             path: {
@@ -19222,6 +19267,11 @@ export interface operations {
                  * @example en_GB
                  */
                 locale?: components["parameters"]["locale"];
+                /**
+                 * @description Also the custom fields that the caller may read.
+                 * @example true
+                 */
+                includeFields?: components["parameters"]["includeFields"];
             };
             header?: never;
             path: {
@@ -19608,6 +19658,11 @@ export interface operations {
                  * @example en_GB
                  */
                 locale?: components["parameters"]["locale"];
+                /**
+                 * @description Also the custom fields that the caller may read.
+                 * @example true
+                 */
+                includeFields?: components["parameters"]["includeFields"];
             };
             header?: never;
             path: {
@@ -24792,6 +24847,11 @@ export interface operations {
                  * @example false
                  */
                 includeInvisible?: components["parameters"]["includeInvisible"];
+                /**
+                 * @description Also the custom fields that the caller may read.
+                 * @example true
+                 */
+                includeFields?: components["parameters"]["includeFields"];
             };
             header?: never;
             path: {
@@ -24909,6 +24969,11 @@ export interface operations {
                  * @example false
                  */
                 includeInvisible?: components["parameters"]["includeInvisible"];
+                /**
+                 * @description Also the custom fields that the caller may read.
+                 * @example true
+                 */
+                includeFields?: components["parameters"]["includeFields"];
             };
             header?: never;
             path: {
@@ -27775,6 +27840,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description Full locale, language and country. Absent or not offered by the shop: the default locale of the shop.
+                 * @example en_GB
+                 */
+                locale?: components["parameters"]["locale"];
+                /**
                  * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
                  * @example 1
                  */
@@ -27784,6 +27854,11 @@ export interface operations {
                  * @example 10
                  */
                 resultsPerPage?: components["parameters"]["resultsPerPage"];
+                /**
+                 * @description Also the custom fields that the caller may read.
+                 * @example true
+                 */
+                includeFields?: components["parameters"]["includeFields"];
             };
             header?: never;
             path: {
@@ -27804,6 +27879,21 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CustomerList"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/customers",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             /** @description No token where one is needed, or one that is unknown in this shop. */
@@ -28020,7 +28110,18 @@ export interface operations {
     };
     getCustomer: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Full locale, language and country. Absent or not offered by the shop: the default locale of the shop.
+                 * @example en_GB
+                 */
+                locale?: components["parameters"]["locale"];
+                /**
+                 * @description Also the custom fields that the caller may read.
+                 * @example true
+                 */
+                includeFields?: components["parameters"]["includeFields"];
+            };
             header?: never;
             path: {
                 /**
@@ -28045,6 +28146,21 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Customer"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             /** @description No token where one is needed, or one that is unknown in this shop. */
@@ -34655,6 +34771,11 @@ export interface operations {
                  * @example false
                  */
                 includeInvisible?: components["parameters"]["includeInvisible"];
+                /**
+                 * @description Also the custom fields that the caller may read.
+                 * @example true
+                 */
+                includeFields?: components["parameters"]["includeFields"];
             };
             header?: never;
             path: {
@@ -34930,7 +35051,7 @@ export interface operations {
                  * @description Also the custom fields that the caller may read.
                  * @example true
                  */
-                includeFields?: boolean;
+                includeFields?: components["parameters"]["includeFields"];
             };
             header?: never;
             path: {
@@ -36250,6 +36371,11 @@ export interface operations {
                  * @example 100
                  */
                 resultsPerPage?: number;
+                /**
+                 * @description Also the custom fields that the caller may read.
+                 * @example true
+                 */
+                includeFields?: components["parameters"]["includeFields"];
             };
             header?: never;
             path: {

@@ -1,6 +1,7 @@
 import type { ManifestRow } from '../../apps/manifest/queries.ts';
-import { inLanguage, type Manifest } from '../../apps/manifest/schema.ts';
+import { inLanguage, type AppCall, type Manifest } from '../../apps/manifest/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
+import { amountText } from '../components/format.ts';
 import type { ShopVisit } from '../visit.ts';
 import { scopeLists } from './parts.ts';
 
@@ -21,7 +22,18 @@ export function manifestLists(visit: ShopVisit, manifest: Manifest): Markup {
   ${list(
     messages.isTold,
     told.map((eventType) => html`<code>${eventType}</code>`),
+  )}
+  ${list(
+    messages.asked.title,
+    manifest.calls.map((call) => `${messages.asked[call.kind]}. ${withoutAnswer(visit, call)}`),
   )}`;
+}
+
+/** What happens when the app does not answer. */
+export function withoutAnswer(visit: ShopVisit, { kind, onFailure }: AppCall): string {
+  const { without } = visit.messages.apps.asked;
+  if (typeof onFailure === 'object') return without.price({ price: amountText(onFailure.price, visit) });
+  return without[onFailure === 'hide' && kind === 'checkoutValidation' ? 'accept' : onFailure];
 }
 
 const list = (title: string, items: readonly (string | Markup)[]) =>

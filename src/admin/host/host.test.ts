@@ -37,7 +37,52 @@ test('the shops are listed with their orders, and found by the beginning of thei
     true,
     false,
   ]);
-  expect((await host.get('/admin/host?q=%25&page=-3')).text).toContain('No results for these filters.');
+  expect((await host.get('/admin/host?q=%25&after=%25')).text).toContain('No results for these filters.');
+});
+
+test('the shops are paged in the order of their ids, in both directions, whatever is filtered', async () => {
+  const ids = Array.from(
+    { length: 120 },
+    (_, index) => `${index % 2 ? 'p' : 'P'}age-${String(index).padStart(3, '0')}`,
+  );
+  await service.db.run(sql`
+    insert into shop
+    select copy.* from shop cross join unnest(${ids}::text[]) as id
+    cross join lateral jsonb_populate_record(
+      null::shop, to_jsonb(shop) || jsonb_build_object('shop_id', id, 'is_open', id < 'Q')) as copy
+    where shop.shop_id = 'EmptyShop'`);
+  const look = async (query: string) => {
+    const { text } = await host.get(`/admin/host${query}`);
+    const shown = [...text.matchAll(/action="\/admin\/host\/shops\/([\w-]+)\/backup"/g)].map(([, id]) => id);
+    const linkTo = (rel: string) =>
+      new RegExp(`rel="${rel}" href="/admin/host([^"]+)"`).exec(text)?.[1]?.replaceAll('&amp;', '&');
+    return { shown, next: linkTo('next'), prev: linkTo('prev') };
+  };
+  const first = await look('?q=PAGE');
+  expect(first).toEqual({ shown: ids.slice(0, 50), next: '?q=PAGE&after=page-049', prev: undefined });
+  const second = await look(first.next!);
+  expect(second).toEqual({
+    shown: ids.slice(50, 100),
+    next: '?q=PAGE&after=page-099',
+    prev: '?q=PAGE&before=Page-050',
+  });
+  const third = await look(second.next!);
+  expect(third).toEqual({ shown: ids.slice(100), next: undefined, prev: '?q=PAGE&before=Page-100' });
+  expect(await look(third.prev!)).toEqual(second);
+  expect(await look(second.prev!)).toEqual(first);
+
+  const open = await look('?q=page&state=open');
+  expect(open).toEqual({
+    shown: ids.filter((id) => id.startsWith('P')).slice(0, 50),
+    next: '?q=page&state=open&after=Page-098',
+    prev: undefined,
+  });
+  expect((await look(open.next!)).shown).toEqual(ids.filter((id) => id.startsWith('P')).slice(50));
+  // The first page has no filter.
+  const all = await look('');
+  expect(all.shown.slice(0, 4)).toEqual(['DemoShop', 'EmptyShop', 'OtherShop', 'Page-000']);
+  expect((await look('?before=DemoShop')).shown).toEqual([]);
+  await service.db.run(sql`delete from shop where shop_id = any (${ids}::text[])`);
 });
 
 const NEW = {
@@ -163,7 +208,7 @@ test('the page about health names the versions', async () => {
   const plain = text.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
   expect(plain).toMatch(/Database OK Answers in \d+ ms\./);
   expect(plain).toContain('Image store OK Files can be stored.');
-  expect(plain).toMatch(/Schema 00\d\d_\w+ PostgreSQL \d+\.\d+/);
+  expect(plain).toMatch(/Schema \d{4}_\w+ PostgreSQL \d+\.\d+/);
   expect(plain).toContain(`Node ${process.versions.node}`);
 });
 

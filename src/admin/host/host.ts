@@ -23,13 +23,11 @@ import { health } from './health.ts';
 import { jobs } from './jobs.ts';
 import { causeOfPage } from './cause.ts';
 import { newShop } from './new-shop.ts';
-import { findShopsWithSizes, type ShopWithSizes } from './queries.ts';
+import { findShopsAfter, findShopsBefore, type ShopWithSizes } from './queries.ts';
 import { hostTabs, megabytes } from './tabs.ts';
 import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 const PER_PAGE = 50;
-/** Further than users page. */
-const LAST_PAGE = 2_000;
 
 /** For the operator of the installation: its shops, its jobs, and its health. */
 export function host(pages: Pages, creation: CreationDeps): void {
@@ -103,20 +101,26 @@ function backup(pages: Pages): void {
 async function shopList(visit: Visit<'host'>, request: PageRequest): Promise<Markup> {
   const messages = visit.messages.host;
   const beginning = request.query('q')?.slice(0, 63) ?? '';
-  const number = Number(request.query('page') ?? 1);
-  const page = Number.isInteger(number) && number > 0 ? Math.min(number, LAST_PAGE) : 1;
+  const after = request.query('after')?.slice(0, 63) ?? '';
+  const before = request.query('before')?.slice(0, 63);
   const state = SHOP_STATES.find((one) => one === request.query('state'));
-  // One more than fits, to detect a next page.
-  const found = await findShopsWithSizes(visit.db, {
+  // One more than fits, to detect a further page.
+  const page = {
     userId: visit.user.userId,
     beginning,
     states: state === undefined ? SHOP_STATES : [state],
     limit: PER_PAGE + 1,
-    offset: (page - 1) * PER_PAGE,
-  });
+  };
+  const found =
+    before === undefined
+      ? await findShopsAfter(visit.db, after, page)
+      : await findShopsBefore(visit.db, before, page);
   const shops = found.slice(0, PER_PAGE);
-  const href = (to: number) =>
-    `/admin/host?${new URLSearchParams({ q: beginning, ...(state && { state }), page: String(to) }).toString()}`;
+  const isMore = found.length > PER_PAGE;
+  if (before !== undefined) shops.reverse();
+  const [hasPrevious, hasNext] = before === undefined ? [after !== '', isMore] : [isMore, true];
+  const href = (to: { after: string } | { before: string }) =>
+    `/admin/host?${new URLSearchParams({ q: beginning, ...(state && { state }), ...to }).toString()}`;
   return html`<form class="filters" method="get" action="/admin/host">
       <label for="filter-q" class="hidden">${messages.search}</label>
       <input
@@ -148,10 +152,11 @@ async function shopList(visit: Visit<'host'>, request: PageRequest): Promise<Mar
           : shopTable(visit, shops)
       }
       ${
-        (page > 1 || found.length > PER_PAGE) &&
+        shops.length > 0 &&
+        (hasPrevious || hasNext) &&
         html`<nav class="pages" aria-label="${visit.messages.list.pages}">
-          ${page > 1 && html`<a class="button" rel="prev" href="${href(page - 1)}">${visit.messages.list.previous}</a>`}
-          ${found.length > PER_PAGE && html`<a class="button" rel="next" href="${href(page + 1)}">${visit.messages.list.next}</a>`}
+          ${hasPrevious && html`<a class="button" rel="prev" href="${href({ before: shops[0]!.shopId })}">${visit.messages.list.previous}</a>`}
+          ${hasNext && html`<a class="button" rel="next" href="${href({ after: shops.at(-1)!.shopId })}">${visit.messages.list.next}</a>`}
         </nav>`
       }
     </div>`;

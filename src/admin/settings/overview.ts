@@ -17,7 +17,17 @@ const GROUPS: readonly {
   { name: 'shop', pages: ['opening', 'shop', 'invoices', 'languages', 'domains', 'redirects', 'moveIn'] },
   {
     name: 'selling',
-    pages: ['taxes', 'shipping', 'payments', 'orders', 'catalogue', 'customers', 'customFields', 'feeds'],
+    pages: [
+      'taxes',
+      'shipping',
+      'payments',
+      'orders',
+      'catalogue',
+      'customers',
+      'customFields',
+      'feeds',
+      'assistants',
+    ],
   },
   { name: 'look', pages: ['theme', 'home', 'menus', 'media', 'emails', 'legal', 'law', 'privacy'] },
   { name: 'behind', pages: ['users', 'support', 'file', 'history', 'data'] },

@@ -2,7 +2,7 @@ import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
 import type { Scope } from '../../http/scopes.ts';
 import { findAgreed } from './queries.ts';
-import type { ActionEntry, BlockEntry, Entry } from './schema.ts';
+import type { ActionEntry, AppCall, BlockEntry, Entry } from './schema.ts';
 
 /** An app that the merchant has agreed to, with what it adds to the admin. */
 export interface InstalledApp {
@@ -16,6 +16,7 @@ export interface InstalledApp {
   pages: readonly Entry[];
   blocks: readonly BlockEntry[];
   actions: readonly ActionEntry[];
+  calls: readonly AppCall[];
 }
 
 interface CachedApps {
@@ -33,9 +34,9 @@ export async function installedApps(
   const known = db.caches.of(cache).get(shopId);
   if (known?.version === version) return known.apps;
   const rows = await findAgreed(db, shopId);
-  const apps = rows.map(({ appId, agreed: { name, installUrl, scopes, pages, blocks, actions } }) => {
+  const apps = rows.map(({ appId, agreed: { name, installUrl, scopes, pages, blocks, actions, calls } }) => {
     const { origin, host } = new URL(installUrl);
-    return { appId, name, origin, host, scopes, pages, blocks, actions };
+    return { appId, name, origin, host, scopes, pages, blocks, actions, calls };
   });
   db.caches.of(cache).set(shopId, { version, apps });
   return apps;

@@ -61,6 +61,57 @@ const entry = <More extends TProperties>(more: More) =>
 const choiceOf = <Value extends string>(values: readonly Value[], description: string) =>
   Type.Unsafe<Value>({ type: 'string', enum: [...values], description, examples: [values[0]] });
 
+/** What an app can be asked while a customer waits. */
+export const CALL_KINDS = ['deliveryOptions', 'checkoutValidation'] as const;
+export type CallKind = (typeof CALL_KINDS)[number];
+
+/** Milliseconds that a customer waits for an app. */
+export const MAX_CALL_TIMEOUT = 800;
+export const MAX_CACHE_SECONDS = 3_600;
+/** Minor units; the price of a delivery without an answer. */
+const MAX_FIXED_PRICE = 1_000_000;
+
+const callEntry = Type.Object({
+  kind: choiceOf<CallKind>(
+    CALL_KINDS,
+    'deliveryOptions: how a cart can be delivered, and what it costs. checkoutValidation: whether a cart may be ordered.',
+  ),
+  url: address('Is asked.', '/kontor/delivery'),
+  timeoutMs: Type.Optional(
+    Type.Integer({
+      minimum: 50,
+      maximum: MAX_CALL_TIMEOUT,
+      description: 'Milliseconds for the whole call; absent: 800.',
+      examples: [600],
+    }),
+  ),
+  cacheSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_CACHE_SECONDS,
+      description: 'For how long an answer holds for the same question; absent: 0, it is asked each time.',
+      examples: [300],
+    }),
+  ),
+  onFailure: Type.Unsafe<CallFailure>({
+    description:
+      'What happens without a valid answer. hide: the checkout goes on without the app. refuse: it waits until the app answers. An object, for deliveryOptions: one option with this price.',
+    examples: ['hide'],
+    anyOf: [
+      { type: 'string', enum: ['hide', 'refuse'] },
+      Type.Object({
+        price: Type.Integer({
+          minimum: 0,
+          maximum: MAX_FIXED_PRICE,
+          description: "Minor units of the shop's default currency.",
+          examples: [690],
+        }),
+        name: Type.Optional(localised(60, 'Its name; absent: the name of the app.', 'Standard delivery')),
+      }),
+    ],
+  }),
+});
+
 export const ManifestFile = Type.Object(
   {
     manifest: Type.Integer({
@@ -125,6 +176,12 @@ export const ManifestFile = Type.Object(
         }),
         { maxItems: 10, description: 'Actions on one or more orders.' },
       ),
+    ),
+    calls: Type.Optional(
+      Type.Array(callEntry, {
+        maxItems: CALL_KINDS.length,
+        description: 'What it is asked while a customer waits. They need the scope carts_read.',
+      }),
     ),
     settings: Type.Optional(
       Type.Array(
@@ -193,6 +250,17 @@ export interface SettingField {
   choices: { value: string; label: Localised }[];
 }
 
+/** Without an answer: the checkout goes on without the app, waits for it, or takes one option at a fixed price. */
+export type CallFailure = 'hide' | 'refuse' | { price: number; name?: Localised };
+
+export interface AppCall {
+  kind: CallKind;
+  url: string;
+  timeoutMs: number;
+  cacheSeconds: number;
+  onFailure: CallFailure;
+}
+
 /** The manifest as it is stored: with whole addresses, and every key. */
 export interface Manifest {
   name: string;
@@ -205,6 +273,7 @@ export interface Manifest {
   pages: Entry[];
   blocks: BlockEntry[];
   actions: ActionEntry[];
+  calls: AppCall[];
   settings: SettingField[];
 }
 

@@ -14,7 +14,7 @@ import { findShopTables, LEFT_OUT } from '../../platform/backup/tables.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { installationKey } from '../../platform/sealing.ts';
 import { deleteShop } from '../../shops/shop/queries.ts';
-import { COPIED_TABLES } from './copied-tables.ts';
+import { COPIED_TABLES } from '../../admin/sandbox/copied-tables.ts';
 import { copyShop } from './copy.ts';
 
 let service: Service;

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import type { CleanupStep } from '../../platform/cleanup.ts';
+import { addRuns, forEachShop, type CleanupStep } from '../../platform/cleanup.ts';
 import { countDay, findStaleDays } from './day-sums.ts';
 import { findChangedMonths, sumMonth } from './month-sums.ts';
 
@@ -51,17 +51,20 @@ export const reportSums: CleanupStep = {
   name: 'report sums',
   every: 60_000,
   run: async (db, limit) => {
-    await db.run(sql`
+    await addRuns(
+      db,
+      sql`
       insert into report_run (shop_id, due_at, checked_until)
       select shop_id, ${LONG_AGO}::timestamptz, ${new Date(db.now.getTime() - HOUR)}::timestamptz from shop
       where not exists (select from report_run where report_run.shop_id = shop.shop_id)
-      on conflict (shop_id) do nothing`);
+      on conflict (shop_id) do nothing`,
+    );
     const due = await db.many<{ shopId: string }>(sql`
       select shop_id as "shopId" from report_run where due_at <= ${db.now} order by due_at limit ${Math.min(limit, SHOPS_AT_ONCE)}`);
     let isMore = due.length >= Math.min(limit, SHOPS_AT_ONCE);
-    for (const { shopId } of due) {
-      if (await countStaleDays(db.atClockOf(shopId), shopId)) isMore = true;
-    }
+    await forEachShop(db, due, async (ofShop, { shopId }) => {
+      if (await countStaleDays(ofShop, shopId)) isMore = true;
+    });
     return isMore ? limit : 0;
   },
   runForShop: async (db, shopId, limit) => ((await countStaleDays(db, shopId)) ? limit : 0),

@@ -1,6 +1,6 @@
 import type { Database, Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import type { CleanupStep } from '../cleanup.ts';
+import { forEachShop, type CleanupStep } from '../cleanup.ts';
 
 /** What shops use by day, as far as no other sum has it: calls, emails, and how much there is of what is kept. */
 
@@ -89,7 +89,7 @@ export const shopDays: CleanupStep = {
       select shop.shop_id as "shopId" from shop
       left join shop_day on shop_day.shop_id = shop.shop_id and shop_day.day = ${today}::date
       where shop_day.media_bytes is null order by shop.shop_id limit ${limit}`);
-    for (const { shopId } of shops) await measure(db, shopId, today);
+    await forEachShop(db, shops, async (_ofShop, { shopId }) => void (await measure(db, shopId, today)));
     return shops.length;
   },
 };

@@ -20,6 +20,18 @@ export async function countSandboxes(db: Queries, shopId: string): Promise<numbe
   return row!.count;
 }
 
+/** The newest first. */
+export function findSandboxes(db: Queries, shopId: string) {
+  return db.many<{ shopId: string; createdAt: Date; clock: number }>(sql`
+    select shop_id as "shopId", created_at as "createdAt", sandbox_clock as clock from shop
+    where sandbox_of = ${shopId} order by created_at desc, shop_id limit ${MAX_SANDBOXES}`);
+}
+
+/** Two sandboxes of one shop are not finished at the same time. */
+export function lockShopOfSandboxes(tx: Transaction, shopId: string) {
+  return tx.run(sql`select shop_id from shop where shop_id = ${shopId} for no key update`);
+}
+
 /** undefined: it is a shop of its own. */
 export async function lockSandbox(tx: Transaction, shopId: string): Promise<Sandbox | undefined> {
   return tx.one<Sandbox>(sql`

@@ -118,6 +118,7 @@ describe('a new shop', () => {
       menus: { header: [], footer: [] },
       appScripts: { load: true, necessary: [] },
       feeds: { google: false, agenticCommerce: false },
+      assistants: { open: false, catalogue: true, signedOnly: false, callsPerHour: 1_000 },
       orderPage: { cancellation: true, returnDays: 30 },
       returns: { refundDelivery: true },
       withdrawal: { days: 14, transitDays: 5 },

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 
+/** What shops are listed by, and told apart by: the index `shop_in_order` has it. */
+export const idInOrder = sql`lower(shop.shop_id) collate "C"`;
+
 /** After a change of data cached with the settings: everything rendered for the shop is rendered again. */
 export function moveSettingsVersion(tx: Transaction, shopId: string) {
   return tx.run(sql`update shop set settings_version = settings_version + 1 where shop_id = ${shopId}`);
@@ -71,7 +74,7 @@ export function findShops(db: Queries, limit: number) {
     select shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop_id) as name,
       is_open as "isOpen", suspended_at is not null as "isSuspended", deletion_at as "deletionAt",
       sandbox_of as "sandboxOf", created_at as "createdAt"
-    from shop order by lower(shop_id) limit ${limit}`);
+    from shop order by ${idInOrder} limit ${limit}`);
 }
 
 /** For the start page of a private installation: with the domain that a shop's links lead to, if it has one. */
@@ -80,7 +83,7 @@ export function findShopsWithDomains(db: Queries, limit: number) {
     select shop.shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop.shop_id) as name,
       created_at as "createdAt", host as domain
     from shop left join shop_domain on shop_domain.shop_id = shop.shop_id and position = 0
-    order by lower(shop.shop_id) limit ${limit}`);
+    order by ${idInOrder} limit ${limit}`);
 }
 
 export function findShop(db: Queries, shopId: string) {
@@ -93,7 +96,7 @@ export function findShop(db: Queries, shopId: string) {
  */
 export async function findSimilarShop(db: Queries, shopId: string): Promise<string | undefined> {
   const row = await db.one<{ shopId: string }>(sql`
-    select shop_id as "shopId" from shop where lower(shop_id) = ${shopId.toLowerCase()} and shop_id <> ${shopId}
+    select shop_id as "shopId" from shop where ${idInOrder} = ${shopId.toLowerCase()} and shop_id <> ${shopId}
     limit 1`);
   return row?.shopId;
 }
