@@ -3,7 +3,13 @@
  * the app, the check of the tokens that it brings. It needs nothing but a browser, or Node 20.
  */
 
-export { FrameTokenError, verifyFrameToken, type FrameToken, type VerifyOptions } from './frame-token.ts';
+export {
+  claimedClientId,
+  FrameTokenError,
+  verifyFrameToken,
+  type FrameToken,
+  type VerifyOptions,
+} from './frame-token.ts';
 export {
   CallVerificationError,
   signAnswer,

@@ -43,6 +43,7 @@ interface PublicKey {
 
 type ImportedKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
+const MAX_LENGTH = 16_384;
 /** Seconds by which two clocks may differ. */
 const SKEW = 5;
 /** Milliseconds for which keys are kept, and for which an unknown one is not asked for again. */
@@ -50,12 +51,26 @@ const KEYS_FOR = 300_000;
 const ASK_AGAIN = 10_000;
 const keysOf = new Map<string, { keys: readonly PublicKey[]; at: number }>();
 
+/**
+ * The client id that a token says it is for, unchecked: an app that is installed in several shops finds with it what it
+ * knows of this one, and checks the token then. undefined: it is no token.
+ */
+export function claimedClientId(token: string): string | undefined {
+  try {
+    const { aud } = json(token.slice(0, MAX_LENGTH).split('.')[1] ?? '') as { aud?: unknown };
+    return typeof aud === 'string' ? aud : undefined;
+  } catch (error) {
+    if (error instanceof FrameTokenError) return undefined;
+    throw error;
+  }
+}
+
 /** Checks a token in the back end of the app and returns what it says, or rejects with a FrameTokenError. */
 export async function verifyFrameToken(
   token: string,
   { issuer, clientId, fetch = (address) => globalThis.fetch(address), now = Date.now() }: VerifyOptions,
 ): Promise<FrameToken> {
-  const [head = '', body = '', signature = '', ...rest] = token.slice(0, 16_384).split('.');
+  const [head = '', body = '', signature = '', ...rest] = token.slice(0, MAX_LENGTH).split('.');
   const header = json(head) as { alg?: unknown; kid?: unknown };
   const claims = json(body) as FrameToken;
   if (rest.length > 0 || header.alg !== 'ES256') throw new FrameTokenError('It is not a token of Kontor');

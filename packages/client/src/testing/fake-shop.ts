@@ -81,6 +81,7 @@ export async function startFakeShop({
 }: FakeShopOptions = {}): Promise<FakeShop> {
   const keys = await newTokenKeys();
   const webhookSecret = newWebhookSecret();
+  const webhookId = newId();
   const codes = new Set<string>();
   const replays = new Map<string, FakeAnswer>();
   const server = createServer((request, response) => {
@@ -248,13 +249,18 @@ export async function startFakeShop({
         role: 'owner',
         ...claims,
       }),
-    async sendWebhook(url, content, id = newId()) {
+    async sendWebhook(url, { eventType, entity }, id = newId()) {
+      const { orderId } = entity as { orderId?: string };
+      const content = {
+        id: webhookId,
+        baseUrl: shop.apiUrl,
+        entityUrl: orderId === undefined ? shop.apiUrl : `${shop.apiUrl}/orders/${orderId}`,
+        createdOn: `${new Date().toISOString().slice(0, 19)}Z`,
+        eventType,
+        entity,
+      };
       const { clientSecret } = shop;
-      const { headers, body } = await signWebhook(
-        { shopId, apiUrl: shop.apiUrl, ...content },
-        { secret: webhookSecret, clientSecret },
-        { id },
-      );
+      const { headers, body } = await signWebhook(content, { secret: webhookSecret, clientSecret }, { id });
       return fetch(url, { method: 'POST', headers, body });
     },
     async ask(url, kind, question) {
