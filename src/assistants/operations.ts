@@ -28,7 +28,7 @@ function operation<Input extends TObject>(
     run: (context: AssistantContext, request: Static<Input>) => Promise<object>;
   },
 ): AssistantOperation {
-  return definition as AssistantOperation;
+  return definition;
 }
 
 const SEARCH = 'dev.ucp.shopping.catalog.search';
