@@ -1,15 +1,24 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import pg, { type QueryConfig } from 'pg';
 import { expect, inject } from 'vitest';
-import { readConfig } from '../src/config.ts';
+import { isPrivate, readConfig } from '../src/config.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';
 import { reopenDemoAccess } from '../src/http/demo-access.ts';
-import { addDemoFiles } from '../src/commands/demo/add-files.ts';
+import { addDemoFiles, insertDemoFiles } from '../src/commands/demo/add-files.ts';
+import { readCatalogue, type DemoProduct } from '../src/commands/demo/demo-data.ts';
 import { createDemoShops, insertDemoShop } from '../src/commands/demo/demo-shop.ts';
+import {
+  drawFiles,
+  otherAddresses,
+  type DemoFiles,
+  type DrawnImage,
+} from '../src/commands/demo/draw-files.ts';
+import { openFolderStorage } from '../src/platform/media/folder-storage.ts';
 import { givenToken } from './builders.ts';
 import { CITUS_URL } from './cluster.ts';
 import { oncePerRun } from './once-per-run.ts';
@@ -55,8 +64,9 @@ async function makeDemo({ db, config }: Pick<Service, 'db' | 'config'>, hasImage
 }
 
 /**
- * The demo shops for these settings and this time, made once: some 70 test files begin with them, and a copy takes a
- * tenth of the time. Where the clock runs they are of the same hour, because the calls of a token are counted by the hour.
+ * The demo shops of this time, made once: half of the test files begin with them, and a copy takes a tenth of the time.
+ * Of a service's settings they depend only on who can reach it and on the limit of calls. Where the clock runs they are of
+ * the same hour, because the calls of a token are counted by the hour.
  */
 async function demoTemplate(
   environment: Record<string, string>,
@@ -64,18 +74,46 @@ async function demoTemplate(
   hasImages: boolean,
 ): Promise<{ database: string; media: string }> {
   const moment = now?.toISOString() ?? new Date().toISOString().slice(0, 'yyyy-mm-ddThh'.length);
-  const facts = JSON.stringify([environment, moment, hasImages]);
+  const config = readConfig({ LOG_LEVEL: 'silent', ...environment });
+  const facts = JSON.stringify([isPrivate(config), config.RATE_LIMIT, moment, hasImages]);
   const database = `demo_${createHash('sha256').update(facts).digest('hex').slice(0, 12)}`;
-  const folder = await oncePerRun(database, async (folder) => {
+  const media = hasImages ? await drawnFiles() : '';
+  await oncePerRun(database, async () => {
     await createDatabase(database);
     // Not through PgBouncer, which would stay connected: nobody may use a database while it is copied.
     const connection = { ...inject('server'), database };
     const db = openDatabase({ connection, clock: () => now ?? new Date() });
-    const config = readConfig({ LOG_LEVEL: 'silent', KONTOR_DATA: folder, ...environment });
-    await makeDemo({ db, config }, hasImages);
+    await createDemoShops(db, config);
+    if (hasImages) {
+      const { products } = await readCatalogue();
+      const files = namedFiles(products, await readFile(path.join(media, NAMES), 'utf8'));
+      await db.transaction((tx) => insertDemoFiles(tx, 'DemoShop', products, files));
+    }
     await db.close();
   });
-  return { database, media: path.join(folder, 'media') };
+  return { database, media: path.join(media, 'media') };
+}
+
+/** What the pictures are called that lie beside this file. */
+const NAMES = 'names.json';
+
+/** The files of a demo shop, drawn once for all moments: that takes longer than everything else of the shop. */
+function drawnFiles(): Promise<string> {
+  return oncePerRun('demo-files', async (folder) => {
+    const { products } = await readCatalogue();
+    const storage = openFolderStorage(path.join(folder, 'media'));
+    const { images, categoryImages } = await drawFiles(storage, 'DemoShop', products);
+    await writeFile(path.join(folder, NAMES), JSON.stringify([[...images], [...categoryImages]]));
+  });
+}
+
+function namedFiles(products: readonly DemoProduct[], names: string): DemoFiles {
+  const [images, categoryImages] = JSON.parse(names) as [[string, DrawnImage[]][], [string, DrawnImage][]];
+  return {
+    images: new Map(images),
+    categoryImages: new Map(categoryImages),
+    ...otherAddresses('DemoShop', products),
+  };
 }
 
 /** The demo shop, as the app that may do everything sees it. */
