@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import pg, { type QueryConfig } from 'pg';
 import { expect, inject } from 'vitest';
-import { readConfig, type Config } from '../src/config.ts';
+import { isPrivate, readConfig, type Config } from '../src/config.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';
 import { reopenDemoAccess } from '../src/http/demo-access.ts';
@@ -95,8 +95,9 @@ export async function addPictures({ db, config }: Pick<Service, 'db' | 'config'>
 }
 
 /**
- * The demo shops for these settings and this time, made once: some 70 test files begin with them, and a copy takes a
- * tenth of the time. Where the clock runs they are of the same hour, because the calls of a token are counted by the hour.
+ * The demo shops of this time, made once: half of the test files begin with them, and a copy takes a tenth of the time.
+ * Of a service's settings they depend only on who can reach it and on the limit of calls. Where the clock runs they are of
+ * the same hour, because the calls of a token are counted by the hour.
  */
 async function demoTemplate(
   environment: Record<string, string>,
@@ -104,15 +105,15 @@ async function demoTemplate(
   hasImages: boolean,
 ): Promise<string> {
   const moment = now?.toISOString() ?? new Date().toISOString().slice(0, 'yyyy-mm-ddThh'.length);
-  const facts = JSON.stringify([environment, moment, hasImages]);
+  const config = readConfig({ LOG_LEVEL: 'silent', ...environment });
+  const facts = JSON.stringify([isPrivate(config), config.RATE_LIMIT, moment, hasImages]);
   const database = `demo_${createHash('sha256').update(facts).digest('hex').slice(0, 12)}`;
   const pictures = hasImages ? await drawnPictures() : undefined;
-  await oncePerRun(database, async (folder) => {
+  await oncePerRun(database, async () => {
     await createDatabase(database);
     // Not through PgBouncer, which would stay connected: nobody may use a database while it is copied.
     const connection = { ...inject('server'), database };
     const db = openDatabase({ connection, clock: () => now ?? new Date() });
-    const config = readConfig({ LOG_LEVEL: 'silent', KONTOR_DATA: folder, ...environment });
     await createDemoShops(db, config);
     if (pictures) {
       const { products } = await readCatalogue();
