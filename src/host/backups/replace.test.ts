@@ -1,4 +1,4 @@
-import { truncate } from 'node:fs/promises';
+import { readFile, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
@@ -100,18 +100,24 @@ test('what can not be replaced is refused, and nothing changes', async () => {
     await ask({ shopId: 'Tea', replaces: true, uploadId: backupId }),
     await ask({ shopId: 'Tea', backupId, replaces: false }),
   ]);
-  const problemOf = (one: (typeof answers)[number]) => one.body.code ?? one.body.details?.[0]?.code;
-  expect(answers.map((one) => one.status)).toEqual([400, 400, 400, 404, 400, 400, 400, 409]);
-  expect(problemOf(answers[3]!)).toBe('SHOP_NOT_FOUND');
-  expect(problemOf(answers[7]!)).toBe('SHOP_ID_TAKEN');
+  expect(answers.map(({ status, headers }) => [status, headers['x-error-code']])).toEqual([
+    [400, 'UNKNOWN_VALUE'],
+    [400, 'UNKNOWN_VALUE'],
+    [400, 'MISSING'],
+    [404, 'SHOP_NOT_FOUND'],
+    [400, 'UNKNOWN_VALUE'],
+    [400, 'UNKNOWN_VALUE'],
+    [400, 'UNKNOWN_VALUE'],
+    [409, 'SHOP_ID_TAKEN'],
+  ]);
 });
 
 test('a backup that is damaged changes nothing, and the shop is open again', async () => {
-  const damagedId = await backUp('Tea');
-  const { place, bytes } = (await findBackup(service.db, damagedId))!;
-  await truncate(path.join(folder, place), bytes! - 10);
+  const file = path.join(folder, (await findBackup(service.db, backupId))!.place);
+  const whole = await readFile(file);
+  await truncate(file, whole.length - 10);
   const before = { rows: await rowsOf(service, 'Tea'), files: await filesOf() };
-  const asked = await ask({ shopId: 'Tea', backupId: damagedId, replaces: true });
+  const asked = await ask({ shopId: 'Tea', backupId, replaces: true });
   expect([asked.status, asked.body.state]).toEqual([201, 'waiting']);
   expect(await stateOf()).toBe('suspended');
   const again = await ask({ shopId: 'Tea', backupId, replaces: true });
@@ -119,9 +125,9 @@ test('a backup that is damaged changes nothing, and the shop is open again', asy
   await run();
   expect(await restoreOf(asked.body.restoreId)).toMatchObject({ state: 'failed', errorCode: 'DAMAGED' });
   expect(await stateOf()).toBe('open');
-  const withoutVersion = (rows: Record<string, unknown>) => ({ ...rows, shop: undefined });
-  expect(withoutVersion(await rowsOf(service, 'Tea'))).toEqual(withoutVersion(before.rows));
+  expect(await rowsOf(service, 'Tea')).toEqual(before.rows);
   expect(await filesOf()).toEqual(before.files);
+  await writeFile(file, whole);
 });
 
 test('a shop is what it was in its backup; its people and what the host has decided stay', async () => {
