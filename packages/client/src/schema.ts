@@ -4357,7 +4357,7 @@ export interface paths {
         put?: never;
         /**
          * Create shop from backup
-         * @description Makes a shop from a stored backup, or from one that was sent, in the background: ask for the restore until its state is `done` or `failed`. All of the shop is there then, or nothing. Under another id than that of the backup it gets neither its tokens nor its domains. Roles of people are in no backup: name an owner.
+         * @description Makes a shop from a stored backup, or from one that was sent, in the background: ask for the restore until its state is `done` or `failed`. All of the shop is there then, or nothing. Under another id than that of the backup it gets neither its tokens nor its domains. Roles of people are in no backup: name an owner. With `replaces`, a stored backup takes the place of its own shop: the shop is suspended from now on until it ends, and when the restore fails it is what it was. Its people, plan, usage, own mail server, and audit log stay; everything else is what it was in the backup.
          *
          *     Scope: host_backups_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -13420,7 +13420,7 @@ export interface components {
              * @example SHOP_CREATED
              * @enum {string}
              */
-            type: "SHOP_CREATED" | "SHOP_RENAMED" | "SHOP_SUSPENDED" | "SHOP_RESUMED" | "SHOP_DELETION_PLANNED" | "SHOP_RESTORED" | "SHOP_DELETED" | "SHOP_PLAN_CHANGED" | "SHOP_OWNER_ADDED" | "SHOP_OWNER_REMOVED" | "SHOP_DOMAINS_CHANGED" | "SHOP_EMAILS_FROZEN" | "SHOP_EMAILS_THAWED";
+            type: "SHOP_CREATED" | "SHOP_RENAMED" | "SHOP_SUSPENDED" | "SHOP_RESUMED" | "SHOP_DELETION_PLANNED" | "SHOP_RESTORED" | "SHOP_DELETED" | "SHOP_REPLACED" | "SHOP_PLAN_CHANGED" | "SHOP_OWNER_ADDED" | "SHOP_OWNER_REMOVED" | "SHOP_DOMAINS_CHANGED" | "SHOP_EMAILS_FROZEN" | "SHOP_EMAILS_THAWED";
             /**
              * @description The shop; it may be deleted by now.
              * @example TeaHouse
@@ -13794,6 +13794,11 @@ export interface components {
              * @example false
              */
             isSuspended?: boolean;
+            /**
+             * @description The shop is there, and `backupId` is a backup of it, which takes its place. `uploadId`, `owner`, `plan` and `isSuspended` are left out.
+             * @example false
+             */
+            replaces?: boolean;
         };
         /** ShopRestore */
         ShopRestore: {
@@ -13808,7 +13813,7 @@ export interface components {
              */
             shopId: string;
             /**
-             * @description `waiting`: it is under way. `done`: the shop is there. `failed`: nothing of the shop is there.
+             * @description `waiting`: it is under way. `done`: the shop is there. `failed`: nothing of a new shop is there, and one that was to be replaced is what it was.
              * @example done
              * @enum {string}
              */
@@ -46379,7 +46384,8 @@ export interface operations {
                  *       "uploadId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                  *       "owner": "owner@tea-house.example",
                  *       "plan": "small",
-                 *       "isSuspended": false
+                 *       "isSuspended": false,
+                 *       "replaces": false
                  *     }
                  */
                 "application/json": components["schemas"]["NewShopRestore"];
