@@ -136,8 +136,8 @@ describe('the table', () => {
 
   test.each(OPERATIONS)('agrees with the reference on $name', (operation) => {
     const facts = documented.get(operation.name)!;
-    // The definition of a custom field needs the scope of what has it.
-    const dependsOnBody = operation.path.startsWith('/manage/custom-fields');
+    // A custom field, a rule and a task need the scope of what they are about.
+    const dependsOnBody = /^\/manage\/(custom-fields|rules|tasks)/.test(operation.path);
     expect(facts['x-scope']).toBe((!dependsOnBody && operation.scopes.join(' and ')) || 'none');
     expect(facts['x-labels']).toEqual(operation.labels);
     expect(Object.keys(facts.responses)).toContain(String(operation.status));

@@ -38,6 +38,7 @@ import { orderFiles } from './orders/files.ts';
 import { newOrderPages } from './orders/new-order.ts';
 import { orderPages } from './orders/order-page.ts';
 import { businessPages } from './orders/business.ts';
+import { orderTagPages } from './orders/tag-card.ts';
 import { shipmentUndoPages } from './orders/undo.ts';
 import { orderListPages } from './orders/orders.ts';
 import { printPages } from './orders/print.ts';
@@ -152,6 +153,7 @@ export async function adminRoutes(
     bankPages(shopPages);
     orderPages(shopPages);
     shipmentUndoPages(shopPages);
+    orderTagPages(shopPages);
     businessPages(shopPages);
     newOrderPages(shopPages);
     editPages(shopPages);

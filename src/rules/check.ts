@@ -132,7 +132,9 @@ function checkAction(action: Action, place: string, context: ActionContext): voi
     case 'setField':
       checkField(action, place, resource, settings);
       return;
-    default:
+    case 'hideProduct':
+    case 'showProduct':
+    case 'note':
   }
 }
 

@@ -190,7 +190,7 @@ export function readRule(
   const actions: Action[] = [];
   for (let index = 0; index < MAX_ACTIONS; index += 1) {
     const { remove, ...row } = readFields(ACTIONS, form, visit, { row: String(index) });
-    const kind = String(row.kind ?? '');
+    const kind: string = row.kind ?? '';
     if (!remove && isActionKind(kind, resource)) actions.push(withOwnParts({ ...row, kind }));
   }
   if (actions.length === 0) throw refuseField('add', visit.messages.automation.nothingToDo);
