@@ -1614,6 +1614,7 @@ export const cart: Fact<string> = async (shop) => {
       buyer: null,
       shippingMethodId: shipping,
       shippingPrice: null,
+      deliveryOption: null,
       paymentMethodId: payLater,
       paymentTransactionId: 'QP-4711',
       paymentStatus: 'FAILED',

@@ -25,6 +25,7 @@ import { lineItems } from '../carts/line-items.ts';
 import { createPlaceOrder } from '../checkout/order-cart.ts';
 import { order } from '../checkout/routes.ts';
 import { paymentAndShipping } from '../carts/payment-and-shipping.ts';
+import { deliveryOptions } from '../carts/delivery-options.ts';
 import { carts } from '../carts/routes.ts';
 import { assignments } from '../catalogue/categories/assignments.ts';
 import { moveCategories } from '../catalogue/categories/move.ts';
@@ -361,7 +362,7 @@ export async function buildApp({
     onLogFailure: (error) => log.warn({ err: error }, 'calls of apps are not recorded'),
   });
   const cartStore = createCartStore(db, cartStoreOptions, vatRegister);
-  const placeOrder = createPlaceOrder(db, cartStore, { ...cartStoreOptions, config });
+  const placeOrder = createPlaceOrder(db, cartStore, { ...cartStoreOptions, config, calls: appCalls });
   const eventWaiting = createEventWaiting(db, log);
   const payments: PaymentDeps = { db, providers: createProviders(db, demoAccess, providers), loadKey, log };
   const api = operations(app, {
@@ -391,7 +392,8 @@ export async function buildApp({
   lineItems(api, cartStore);
   coupon(api, cartStore);
   addresses(api, cartStore);
-  paymentAndShipping(api, cartStore);
+  paymentAndShipping(api, { carts: cartStore, calls: appCalls, db });
+  deliveryOptions(api, { carts: cartStore, calls: appCalls });
   cartBuyer(api, cartStore);
   cartFields(api, cartStore);
   order(api, cartStore, placeOrder);
@@ -490,6 +492,7 @@ export async function buildApp({
     carts: cartStore,
     vatRegister,
     placeOrder,
+    appCalls,
     payments,
     config,
     limiter,

@@ -17,11 +17,13 @@ export const FIELD_KINDS = ['text', 'longText', 'tick', 'choice', 'secret'] as c
 export const MAX_ACTION_ORDERS = 100;
 
 /** One line: no control characters, and none that turn the direction of a text. */
+export const LINE = '^(?! )[^\\p{C}\\p{Zl}\\p{Zp}]+(?<! )$';
+
 const line = (maxLength: number, description: string, example: string) =>
   Type.String({
     minLength: 1,
     maxLength,
-    pattern: '^(?! )[^\\p{C}\\p{Zl}\\p{Zp}]+(?<! )$',
+    pattern: LINE,
     description,
     examples: [example],
   });
