@@ -5000,7 +5000,7 @@ export interface components {
              */
             writableBy: "owner" | "merchant" | "shopper";
             /**
-             * @description In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts. The storefront and the API have no such filters.
+             * @description In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts; the lists of the API with `field`.
              * @example false
              */
             isFilter?: boolean;
@@ -5052,7 +5052,7 @@ export interface components {
              */
             writableBy: "owner" | "merchant" | "shopper";
             /**
-             * @description In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts. The storefront and the API have no such filters.
+             * @description In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts; the lists of the API with `field`.
              * @example false
              */
             isFilter?: boolean;
@@ -9888,8 +9888,21 @@ export interface components {
              */
             line?: boolean;
         };
+        /** AppBlock */
+        AppBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "AppBlock";
+            /**
+             * @description A block of an installed app: its host, a slash, and the name of the block in its manifest. A block that no installed app has shows nothing.
+             * @example sizes.example/advisor
+             */
+            block: string;
+        };
         /** Block */
-        Block: components["schemas"]["HeroBlock"] | components["schemas"]["PromisesBlock"] | components["schemas"]["HeadingBlock"] | components["schemas"]["RichTextBlock"] | components["schemas"]["PictureBlock"] | components["schemas"]["GalleryBlock"] | components["schemas"]["PictureTextBlock"] | components["schemas"]["ProductsBlock"] | components["schemas"]["CategoriesBlock"] | components["schemas"]["VideoBlock"] | components["schemas"]["FaqBlock"] | components["schemas"]["QuoteBlock"] | components["schemas"]["ButtonBlock"] | components["schemas"]["ContactFormBlock"] | components["schemas"]["NewsletterBlock"] | components["schemas"]["ColumnsBlock"] | components["schemas"]["SpacerBlock"];
+        Block: components["schemas"]["HeroBlock"] | components["schemas"]["PromisesBlock"] | components["schemas"]["HeadingBlock"] | components["schemas"]["RichTextBlock"] | components["schemas"]["PictureBlock"] | components["schemas"]["GalleryBlock"] | components["schemas"]["PictureTextBlock"] | components["schemas"]["ProductsBlock"] | components["schemas"]["CategoriesBlock"] | components["schemas"]["VideoBlock"] | components["schemas"]["FaqBlock"] | components["schemas"]["QuoteBlock"] | components["schemas"]["ButtonBlock"] | components["schemas"]["ContactFormBlock"] | components["schemas"]["NewsletterBlock"] | components["schemas"]["ColumnsBlock"] | components["schemas"]["SpacerBlock"] | components["schemas"]["AppBlock"];
         /** PageText */
         PageText: {
             /**
@@ -13189,6 +13202,11 @@ export interface components {
          */
         createdAfter: string;
         /**
+         * @description Only those with this value of a custom field, `namespace.key:value`. The field must be a filter (`isFilter`). May be repeated 5 times: all must match.
+         * @example care.washing:cold
+         */
+        field: string[] | string;
+        /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case.
          * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
          */
@@ -13474,6 +13492,7 @@ export type NewsletterBlock = components['schemas']['NewsletterBlock'];
 export type Column = components['schemas']['Column'];
 export type ColumnsBlock = components['schemas']['ColumnsBlock'];
 export type SpacerBlock = components['schemas']['SpacerBlock'];
+export type AppBlock = components['schemas']['AppBlock'];
 export type Block = components['schemas']['Block'];
 export type PageText = components['schemas']['PageText'];
 export type PageRequest = components['schemas']['PageRequest'];
@@ -13622,6 +13641,7 @@ export type ParameterXEPagesCartToken = components['parameters']['X-ePages-Cart-
 export type ParameterLineItemId = components['parameters']['lineItemId'];
 export type ParameterCreatedBefore = components['parameters']['createdBefore'];
 export type ParameterCreatedAfter = components['parameters']['createdAfter'];
+export type ParameterField = components['parameters']['field'];
 export type ParameterOrderId = components['parameters']['orderId'];
 export type ParameterDocumentId = components['parameters']['documentId'];
 export type ParameterIncludeInvisible = components['parameters']['includeInvisible'];
@@ -19150,6 +19170,11 @@ export interface operations {
                  * @example lineItems
                  */
                 include?: "lineItems";
+                /**
+                 * @description Only those with this value of a custom field, `namespace.key:value`. The field must be a filter (`isFilter`). May be repeated 5 times: all must match.
+                 * @example care.washing:cold
+                 */
+                field?: components["parameters"]["field"];
                 /**
                  * @description Also the custom fields that the caller may read.
                  * @example true
@@ -27855,6 +27880,11 @@ export interface operations {
                  */
                 resultsPerPage?: components["parameters"]["resultsPerPage"];
                 /**
+                 * @description Only those with this value of a custom field, `namespace.key:value`. The field must be a filter (`isFilter`). May be repeated 5 times: all must match.
+                 * @example care.washing:cold
+                 */
+                field?: components["parameters"]["field"];
+                /**
                  * @description Also the custom fields that the caller may read.
                  * @example true
                  */
@@ -34771,6 +34801,11 @@ export interface operations {
                  * @example false
                  */
                 includeInvisible?: components["parameters"]["includeInvisible"];
+                /**
+                 * @description Only those with this value of a custom field, `namespace.key:value`. The field must be a filter (`isFilter`). May be repeated 5 times: all must match.
+                 * @example care.washing:cold
+                 */
+                field?: components["parameters"]["field"];
                 /**
                  * @description Also the custom fields that the caller may read.
                  * @example true
