@@ -10589,8 +10589,21 @@ export interface components {
              */
             line?: boolean;
         };
+        /** AppBlock */
+        AppBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "AppBlock";
+            /**
+             * @description A block of an installed app: its host, a slash, and the name of the block in its manifest. A block that no installed app has shows nothing.
+             * @example sizes.example/advisor
+             */
+            block: string;
+        };
         /** Block */
-        Block: components["schemas"]["HeroBlock"] | components["schemas"]["PromisesBlock"] | components["schemas"]["HeadingBlock"] | components["schemas"]["RichTextBlock"] | components["schemas"]["PictureBlock"] | components["schemas"]["GalleryBlock"] | components["schemas"]["PictureTextBlock"] | components["schemas"]["ProductsBlock"] | components["schemas"]["CategoriesBlock"] | components["schemas"]["VideoBlock"] | components["schemas"]["FaqBlock"] | components["schemas"]["QuoteBlock"] | components["schemas"]["ButtonBlock"] | components["schemas"]["ContactFormBlock"] | components["schemas"]["NewsletterBlock"] | components["schemas"]["ColumnsBlock"] | components["schemas"]["SpacerBlock"];
+        Block: components["schemas"]["HeroBlock"] | components["schemas"]["PromisesBlock"] | components["schemas"]["HeadingBlock"] | components["schemas"]["RichTextBlock"] | components["schemas"]["PictureBlock"] | components["schemas"]["GalleryBlock"] | components["schemas"]["PictureTextBlock"] | components["schemas"]["ProductsBlock"] | components["schemas"]["CategoriesBlock"] | components["schemas"]["VideoBlock"] | components["schemas"]["FaqBlock"] | components["schemas"]["QuoteBlock"] | components["schemas"]["ButtonBlock"] | components["schemas"]["ContactFormBlock"] | components["schemas"]["NewsletterBlock"] | components["schemas"]["ColumnsBlock"] | components["schemas"]["SpacerBlock"] | components["schemas"]["AppBlock"];
         /** PageText */
         PageText: {
             /**
@@ -14244,6 +14257,7 @@ export type NewsletterBlock = components['schemas']['NewsletterBlock'];
 export type Column = components['schemas']['Column'];
 export type ColumnsBlock = components['schemas']['ColumnsBlock'];
 export type SpacerBlock = components['schemas']['SpacerBlock'];
+export type AppBlock = components['schemas']['AppBlock'];
 export type Block = components['schemas']['Block'];
 export type PageText = components['schemas']['PageText'];
 export type PageRequest = components['schemas']['PageRequest'];

@@ -258,8 +258,8 @@ describe('fields as columns', () => {
         .trim()
         .split('\n')
         .map((line) => line.replaceAll('"', ''));
-      expect(titles).toContain('Name of shown,Name of formula');
-      expect(row).toContain("Letter <b>,'=1+1");
+      expect(titles).toContain('Name of shown;Name of formula');
+      expect(row).toContain("Letter <b>;'=1+1");
     }
   });
 });
