@@ -1,4 +1,9 @@
-import { copyShop as copy, CopyProblem, type Copied, type CopyOptions } from '../../admin/sandbox/copy-shop.ts';
+import {
+  copyShop as copy,
+  CopyProblem,
+  type Copied,
+  type CopyOptions,
+} from '../../admin/sandbox/copy-shop.ts';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
 import { MAX_SANDBOXES } from '../../shops/sandbox/queries.ts';
