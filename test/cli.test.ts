@@ -65,6 +65,7 @@ describe('without a database', () => {
     'host token end TOKEN',
     'app create ID',
     'app install ID CLIENT_ID',
+    'app dev ID ADDRESS',
     'app list ID',
     'app delete ID APP',
     'webhook listen ID',

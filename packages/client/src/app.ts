@@ -16,6 +16,8 @@ export {
   verifyCall,
   type CallKind,
   type CallSecrets,
+  type DeliveryAnswer,
+  type DeliveryQuestion,
   type ShopCall,
   type SignedBody,
 } from './calls.ts';

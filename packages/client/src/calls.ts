@@ -17,6 +17,42 @@ export interface ShopCall {
   question: unknown;
 }
 
+/** What `deliveryOptions` asks about a cart. Nothing in it names a person. */
+export interface DeliveryQuestion {
+  currency: string;
+  /** Whether prices are shown with VAT. */
+  taxType: 'GROSS' | 'NET';
+  destination: { country: string | null; zipCode: string | null };
+  /** Minor units: 390 is 3.90 EUR. */
+  value: number;
+  lines: {
+    productId: string;
+    productNumber: string;
+    /** A decimal. */
+    quantity: string;
+    /** Minor units, of all units. */
+    amount: number;
+    /** Of one; null: unknown. */
+    weight: { amount: number; unit: string } | null;
+    hsCode: string | null;
+    originCountry: string | null;
+  }[];
+}
+
+export interface DeliveryAnswer {
+  /** At most 10. */
+  options: {
+    /** Its name in the app: letters, digits, dots, dashes and underscores, at most 40. */
+    id: string;
+    /** One for all languages, or one for each: `{ en: 'By bike', de: 'Mit dem Rad' }`. */
+    name: string | Record<string, string>;
+    /** Minor units of the currency of the cart. */
+    price: number;
+    /** Working days in transit. */
+    days?: { from: number; to: number };
+  }[];
+}
+
 /** It does not come from the shop, or it is too old. */
 export class CallVerificationError extends Error {
   override readonly name = 'CallVerificationError';

@@ -243,7 +243,7 @@ test('a shop installs an app, sends it webhooks and asks it', async () => {
   await shop.sendWebhook(`${address}/hook`, { eventType: 'ORDER_CREATE', entity: {} });
   expect(seen).toEqual(['register', true, 400, 'ORDER_CREATE']);
   const answer = await shop.ask(`${address}/rates`, 'deliveryOptions', { country: 'DE' });
-  expect(answer).toEqual({ seen: { country: 'DE' } });
+  expect(answer).toEqual({ seen: { kind: 'deliveryOptions', shop: 'TestShop', country: 'DE' } });
 
   const api = createClient({ baseUrl: shop.origin, shopId: 'TestShop', accessToken: shop.accessToken });
   expect(await api.GET(`${MANAGE}/app/settings`)).toEqual({ settings: { apiKey: 'sk-1' } });

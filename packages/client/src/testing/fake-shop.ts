@@ -267,7 +267,12 @@ export async function startFakeShop({
       const { clientSecret } = shop;
       const token = await shop.token({ page: `call:${kind}` });
       const id = newId();
-      const { headers, body } = await signCall(kind, question, { clientSecret, token }, { id });
+      const { headers, body } = await signCall(
+        kind,
+        { kind, shop: shopId, ...question },
+        { clientSecret, token },
+        { id },
+      );
       const response = await fetch(url, { method: 'POST', headers, body });
       if (!response.ok) throw new Error(`The app has answered ${response.status}: ${await response.text()}`);
       const given = { headers: response.headers, body: await response.text() };

@@ -10,8 +10,9 @@ import {
   signAnswer,
   verifyCall,
   verifyFrameToken,
+  type DeliveryQuestion,
 } from '@kontor/client/app';
-import { deliveryOptions, type DeliveryQuestion } from './delivery.ts';
+import { deliveryOptions } from './delivery.ts';
 import { manifest } from './manifest.ts';
 import type { Shop, Store } from './store.ts';
 

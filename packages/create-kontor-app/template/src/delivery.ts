@@ -1,18 +1,7 @@
-/** What a checkout asks; the documentation has all of it. */
-export interface DeliveryQuestion {
-  address: { country: string | null };
-}
+import type { DeliveryAnswer, DeliveryQuestion } from '@kontor/client/app';
 
-export interface DeliveryOption {
-  key: string;
-  name: string;
-  /** In minor units: 390 is 3.90 EUR. */
-  price: number;
-}
-
-/** By bike within Germany. */
-export function deliveryOptions({ address }: DeliveryQuestion): { options: DeliveryOption[] } {
-  return address.country === 'DE'
-    ? { options: [{ key: 'bike', name: 'By bike', price: 390 }] }
-    : { options: [] };
+/** By bike within Germany, for 3.90. */
+export function deliveryOptions({ destination }: DeliveryQuestion): DeliveryAnswer {
+  if (destination.country !== 'DE') return { options: [] };
+  return { options: [{ id: 'bike', name: { en: 'By bike', de: 'Mit dem Rad' }, price: 390 }] };
 }

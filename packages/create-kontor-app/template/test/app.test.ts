@@ -69,8 +69,10 @@ test('nothing is taken that is forged', async () => {
 
 test('a checkout is told what can be delivered', async () => {
   const ask = (country: string) =>
-    shop.ask(`${address}/kontor/delivery`, 'deliveryOptions', { address: { country } });
-  assert.deepEqual(await ask('DE'), { options: [{ key: 'bike', name: 'By bike', price: 390 }] });
+    shop.ask(`${address}/kontor/delivery`, 'deliveryOptions', { destination: { country } });
+  assert.deepEqual(await ask('DE'), {
+    options: [{ id: 'bike', name: { en: 'By bike', de: 'Mit dem Rad' }, price: 390 }],
+  });
   assert.deepEqual(await ask('FR'), { options: [] });
 });
 
