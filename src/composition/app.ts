@@ -351,6 +351,7 @@ export async function buildApp({
   let key: Promise<Buffer> | undefined;
   const loadKey = () => (key ??= installationKey(config));
   const payments: PaymentDeps = { db, providers: createProviders(db, demoAccess, providers), loadKey, log };
+  const answerSeal = createAnswerSeal(loadKey);
   const api = operations(app, {
     config,
     db,
@@ -359,7 +360,7 @@ export async function buildApp({
     limiter,
     isRefusedDemoToken,
     demoAccess,
-    answerSeal: createAnswerSeal(loadKey),
+    answerSeal,
     checkCart: (request) => cartStore.open(request),
   });
   shop(api);
@@ -488,6 +489,9 @@ export async function buildApp({
     limiter,
     profiles: createPlatformProfiles(db, policy),
     calls: assistantCalls,
+    carts: cartStore,
+    payments,
+    answerSeal,
     loadKey,
     isMigrated,
   });
