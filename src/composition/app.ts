@@ -365,6 +365,7 @@ export async function buildApp({
   const placeOrder = createPlaceOrder(db, cartStore, { ...cartStoreOptions, config, calls: appCalls });
   const eventWaiting = createEventWaiting(db, log);
   const payments: PaymentDeps = { db, providers: createProviders(db, demoAccess, providers), loadKey, log };
+  const answerSeal = createAnswerSeal(loadKey);
   const api = operations(app, {
     config,
     db,
@@ -373,7 +374,7 @@ export async function buildApp({
     limiter,
     isRefusedDemoToken,
     demoAccess,
-    answerSeal: createAnswerSeal(loadKey),
+    answerSeal,
     checkCart: (request) => cartStore.open(request),
   });
   shop(api, { findFields: findFieldsOfShop });
@@ -508,6 +509,9 @@ export async function buildApp({
     limiter,
     profiles: createPlatformProfiles(db, policy),
     calls: assistantCalls,
+    carts: cartStore,
+    payments,
+    answerSeal,
     loadKey,
     isMigrated,
   });
