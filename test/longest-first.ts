@@ -26,6 +26,8 @@ const LONG_FILES = [
   'test/contract.test.ts',
   'test/crash.test.ts',
   'test/side-by-side.test.ts',
+  'src/host/backups/backups.test.ts',
+  'src/host/support.test.ts',
   'src/carts/plain-store.test.ts',
   'src/commands/backup/backup.test.ts',
   'src/platform/media/s3.test.ts',
