@@ -16,7 +16,14 @@ export default defineConfig({
       ? quickFiles(import.meta.dirname)
       : ['src/**/*.test.ts', 'test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     // The examples name the package; its tests run its source.
-    alias: { '@kontor/client': fileURLToPath(new URL('packages/client/src/index.ts', import.meta.url)) },
+    alias: [
+      ['@kontor/client/app', 'app.ts'],
+      ['@kontor/client/testing', 'testing.ts'],
+      ['@kontor/client', 'index.ts'],
+    ].map(([find = '', file = '']) => ({
+      find,
+      replacement: fileURLToPath(new URL(`packages/client/src/${file}`, import.meta.url)),
+    })),
     globalSetup: 'test/global-setup.ts',
     reporters: ['default', './test/summary-reporter.ts'],
     // Generous, because the workers share the cores with PostgreSQL, browsers and processes of the tests.

@@ -52,12 +52,13 @@ interface Locked {
   optional?: boolean;
 }
 
-export function installedPackages(lockText: string): Installed[] {
+/** With those for development only, if it is said. */
+export function installedPackages(lockText: string, { isDev = false } = {}): Installed[] {
   const { packages } = JSON.parse(lockText) as { packages: Record<string, Locked> };
   const marker = 'node_modules/';
   const found = new Map<string, Installed>();
   for (const [folder, { version = '', license = '', dev, link, optional }] of Object.entries(packages)) {
-    if (!folder.startsWith(marker) || dev || link) continue;
+    if (!folder.startsWith(marker) || (dev && !isDev) || link) continue;
     const name = folder.slice(folder.lastIndexOf(marker) + marker.length);
     const licence = REVIEWED.find((reviewed) => reviewed.name.test(name))?.licence ?? license;
     found.set(`${name} ${version}`, { name, version, licence, isOptional: optional === true, folder });

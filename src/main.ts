@@ -88,7 +88,7 @@ export async function serve(
     embedded,
     { buildApp },
     { startEmailThread },
-    { startBackground, startDomains, startPayments, startTransport, startWebhooks },
+    { startBackground, startCallsOfRules, startDomains, startPayments, startTransport, startWebhooks },
     { areMetricsServed, metricsServer },
     { certificateAskServer },
   ] = await Promise.all([
@@ -119,6 +119,7 @@ export async function serve(
       config.CERTIFICATE_ASK_PORT === undefined ? undefined : certificateAskServer(app.shopHosts, log);
     let emails: Background | undefined;
     let webhooks: Background | undefined;
+    let calls: Background | undefined;
     let payments: Background | undefined;
     let transport: Background | undefined;
     let domains: Background | undefined;
@@ -151,6 +152,7 @@ export async function serve(
       // A demo sends nothing to anybody.
       if (!isDemo(config)) {
         webhooks = startWebhooks({ db, config, demoAccess, log, origin });
+        calls = startCallsOfRules({ db, config, demoAccess, log, origin });
         transport = startTransport({ db, config, demoAccess, log });
         domains = await startDomains({ db, config, hosts: app.shopHosts, log });
       }
@@ -216,6 +218,7 @@ export async function serve(
         asks?.close(),
         emails?.stop(),
         webhooks?.stop(),
+        calls?.stop(),
         payments?.stop(),
         transport?.stop(),
         domains?.stop(),

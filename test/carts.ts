@@ -297,7 +297,7 @@ export const price = (amount: number, taxType = 'GROSS') => ({
 
 /** Sent by timers, at any moment: counted calls, when tokens were last used, and the hosts and clocks of shops. */
 const BY_TIMERS =
-  /\b(?:app_use|shop_day|rate_window|last_used_at|shop_domain|demo_access_end)\b|from shop (?:order by created_at|where sandbox_of is not null)|from host_message where ends_at/;
+  /\b(?:app_call_log|app_use|shop_day|rate_window|last_used_at|shop_domain|demo_access_end)\b|from shop (?:order by created_at|where sandbox_of is not null)|from host_message where ends_at/;
 /** Sent by each new connection: the pool closes those that were idle for ten seconds. */
 const BY_CONNECTIONS = /\bplan_cache_mode\b/;
 /** Who calls is asked again every few seconds. */

@@ -402,6 +402,14 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         necessary: fc.array(fc.constantFrom('https://quay.example/consent.js', 'https://quay.example/b.js')),
       }),
       feeds: fc.record({ google: fc.boolean(), agenticCommerce: fc.boolean() }),
+      assistants: fc.record({
+        open: fc.boolean(),
+        catalogue: fc.boolean(),
+        carts: fc.boolean(),
+        checkout: fc.boolean(),
+        signedOnly: fc.boolean(),
+        callsPerHour: fc.integer({ min: 10, max: 100_000 }),
+      }),
       orderPage: fc.record({ cancellation: fc.boolean(), returnDays: fc.integer({ min: 0, max: 3650 }) }),
       returns: fc.record({ refundDelivery: fc.boolean() }),
       withdrawal: fc.record({

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { cleanUp, kontor, newFolder, startKontor } from './process.ts';
-import { manifestIn, startRegistry } from './registry.ts';
+import { manifestIn, npmFrom, startRegistry } from './registry.ts';
 
 /*
  * The packages as people get them from npm, installed in empty folders from a registry that has them and what they
@@ -31,23 +31,7 @@ let packed: Packed;
 let creator: Packed;
 let registry: Awaited<ReturnType<typeof startRegistry>>;
 
-/** `npm`, with nothing but the registry of this test and a cache of its own. */
-function npm(words: string[], cwd: string) {
-  // npx asks before it fetches create-kontor, and this test is no terminal.
-  const options = [
-    '--yes',
-    '--no-audit',
-    '--no-fund',
-    '--no-update-notifier',
-    '--registry',
-    registry.address,
-  ];
-  const [command = '', ...rest] = words;
-  return run('npm', [command, ...options, '--cache', path.join(folder, 'cache'), ...rest], {
-    cwd,
-    env: { PATH: process.env['PATH'], HOME: folder, NO_COLOR: '1', npm_config_loglevel: 'error' },
-  });
-}
+const npm = (words: string[], cwd: string) => npmFrom(registry, folder, words, cwd);
 
 beforeAll(async () => {
   folder = await newFolder();

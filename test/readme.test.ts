@@ -38,7 +38,13 @@ test('the first page about operations links all others', () => {
   expect(others.filter((page) => !index.includes(`](${page})`))).toEqual([]);
 });
 
-const COMMUNITY = ['SECURITY.md', 'ROADMAP.md', 'CODE_OF_CONDUCT.md', 'packages/create-kontor/README.md'];
+const COMMUNITY = [
+  'SECURITY.md',
+  'ROADMAP.md',
+  'CODE_OF_CONDUCT.md',
+  'packages/create-kontor/README.md',
+  'packages/create-kontor-app/README.md',
+];
 
 describe.each(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...COMMUNITY, ...guides, ...operations])(
   '%s',

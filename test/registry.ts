@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { installedPackages } from '../release/licences.ts';
 import { compareVersions } from '../src/commands/upgrade/changelog.ts';
 
@@ -28,8 +29,13 @@ export function manifestIn(folder: string): Manifest {
  * A registry of npm on this machine, which has what is installed here and the given packages, and nothing else: a test
  * installs from it as people do from npm's, without a network and without what happens to be in a cache.
  */
-export async function startRegistry(root: string, packed: readonly Tarball[]) {
-  const folders = installedPackages(readFileSync(path.join(root, 'package-lock.json'), 'utf8'))
+export async function startRegistry(
+  root: string,
+  packed: readonly Tarball[],
+  /** Also what is for development only, with the types of everything. */
+  { isDev = false } = {},
+) {
+  const folders = installedPackages(readFileSync(path.join(root, 'package-lock.json'), 'utf8'), { isDev })
     .map(({ folder }) => path.join(root, folder))
     // Those of other platforms are not there, and npm goes on without them, as with a network.
     .filter((folder) => existsSync(folder));
@@ -42,7 +48,7 @@ export async function startRegistry(root: string, packed: readonly Tarball[]) {
     const url = decodeURIComponent(request.url!);
     const number = /^\/-\/(\d+)$/.exec(url)?.[1];
     if (number !== undefined) {
-      sendPackage(sources[Number(number)]!.source).pipe(response);
+      sendPackage(sources[Number(number)]!.source, isDev).pipe(response);
       return;
     }
     const name = url.slice(1).replace(/\/latest$/, '');
@@ -64,6 +70,24 @@ export async function startRegistry(root: string, packed: readonly Tarball[]) {
   return { address, close: () => server.close() };
 }
 
+/** `npm`, with nothing but this registry and a cache of its own in the folder. */
+export function npmFrom(registry: { address: string }, folder: string, words: string[], cwd: string) {
+  // npx asks before it fetches a package, and a test is no terminal.
+  const options = [
+    '--yes',
+    '--no-audit',
+    '--no-fund',
+    '--no-update-notifier',
+    '--registry',
+    registry.address,
+  ];
+  const [command = '', ...rest] = words;
+  return promisify(execFile)('npm', [command, ...options, '--cache', path.join(folder, 'cache'), ...rest], {
+    cwd,
+    env: { PATH: process.env['PATH'], HOME: folder, NO_COLOR: '1', npm_config_loglevel: 'error' },
+  });
+}
+
 /**
  * What package.json overrides is here in that version only. Overrides are not those of whoever installs a package: from
  * npm's registry they get a cookie that asks for a newer Node, which nothing loads, because dist/ has ours.
@@ -77,10 +101,11 @@ function overridden(manifest: Manifest, overrides: Record<string, string>): Mani
 }
 
 /** Without what only compilers and debuggers read, which is a third of it. */
-function sendPackage(source: string): NodeJS.ReadableStream {
+function sendPackage(source: string, isWhole: boolean): NodeJS.ReadableStream {
   if (source.endsWith('.tgz')) return createReadStream(source);
   const name = path.basename(source);
-  const without = [`${name}/node_modules`, '*.map', '*.d.ts', '*.d.mts', '*.d.cts'];
+  const types = ['*.map', '*.d.ts', '*.d.mts', '*.d.cts'];
+  const without = [`${name}/node_modules`, ...(isWhole ? [] : types)];
   const options = without.map((pattern) => `--exclude=${pattern}`);
   return spawn('tar', ['-c', '-f', '-', ...options, '-C', path.dirname(source), name], {
     stdio: ['ignore', 'pipe', 'inherit'],

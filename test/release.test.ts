@@ -12,6 +12,7 @@ const FILES = [
   'package-lock.json',
   'packages/client/package.json',
   'packages/create-kontor/package.json',
+  'packages/create-kontor-app/package.json',
 ];
 
 let folder: string;
@@ -78,10 +79,10 @@ test('a release is one commit and a tag, with the version in every file that nam
   const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Record<string, { version: string }>;
   };
-  const own = ['', 'packages/client', 'packages/create-kontor'].map((name) => packages[name]!.version);
-  expect(own).toEqual(['1.1.0', '1.1.0', '1.1.0']);
+  const folders = ['', ...FILES.slice(2).map(path.dirname)];
+  expect(folders.map((name) => packages[name]!.version)).toEqual(folders.map(() => '1.1.0'));
   // Nothing else changes in the lock file, and only the first version in openapi.json.
-  expect(git('diff', '--numstat', before, '--', 'package-lock.json')).toBe('4\t4\tpackage-lock.json');
+  expect(git('diff', '--numstat', before, '--', 'package-lock.json')).toBe('5\t5\tpackage-lock.json');
   expect(read('openapi.json')).toContain(
     '"info": {\n    "version": "1.1.0"\n  },\n  "x": { "version": "7.7.7" }',
   );

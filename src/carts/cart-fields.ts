@@ -1,8 +1,12 @@
 import { Type } from 'typebox';
 import { deleteValuesOfOtherLines } from '../fields/queries.ts';
-import { fieldOperations, fieldValues, type FieldedThing } from '../fields/values.ts';
+import { audienceOf } from '../fields/access.ts';
+import { fieldOperations, fieldValues, findShownFields, type FieldedThing } from '../fields/values.ts';
+import type { ReadCall } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
+import { lineIdsOf, linesWithFields, type RenderContext } from '../orders/line-item-view.ts';
+import type { Cart } from './schema.ts';
 import type { CartStore } from './cart-store.ts';
 import type { StoredCart } from './cart.ts';
 
@@ -42,6 +46,24 @@ export function cartFields(api: Operations, carts: CartStore): void {
       return lineThing(cart, params.lineItemId);
     },
   });
+}
+
+/** Carts with their custom fields and those of their lines, where they are asked for. */
+export async function cartsWithFields(
+  { db, caller, query }: ReadCall<unknown, { includeFields?: boolean }, unknown>,
+  { settings, locale }: Pick<RenderContext, 'settings' | 'locale'>,
+  carts: Cart[],
+): Promise<Cart[]> {
+  if (!query.includeFields) return carts;
+  const ids = carts.flatMap(({ cartId, lineItemContainer }) => [cartId, ...lineIdsOf(lineItemContainer)]);
+  const resources = ['cart', 'cartLine'] as const;
+  const view = { audience: audienceOf(caller), locale };
+  const fieldsOf = await findShownFields(db, settings, resources, ids, view);
+  return carts.map((cart) => ({
+    ...cart,
+    lineItemContainer: linesWithFields(cart.lineItemContainer, fieldsOf),
+    fields: fieldsOf(cart.cartId),
+  }));
 }
 
 const cartThing = (cartId: string): FieldedThing => ({

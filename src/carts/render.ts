@@ -104,10 +104,20 @@ export function deliveryProblem({
 
 /**
  * The ETag of a cart: everything that its GET answers. The note of a change whether everything was added is not part
- * of it.
+ * of it. Where custom fields are shown, they have a part of their own, after a full stop.
  */
-export function cartEtag({ status: _status, ...cart }: Cart): string {
-  return `"${etagOf(JSON.stringify(cart))}"`;
+export function cartEtag({ status: _status, fields, ...cart }: Cart): string {
+  if (!fields) return `"${etagOf(JSON.stringify(cart))}"`;
+  const { lineItemContainer } = cart;
+  const lines = lineItemContainer.productLineItems.map(({ fields: _fields, ...line }) => line);
+  const plain = { ...cart, lineItemContainer: { ...lineItemContainer, productLineItems: lines } };
+  const shown = [fields, ...lineItemContainer.productLineItems.map((line) => line.fields)];
+  return `"${etagOf(JSON.stringify(plain))}.${etagOf(JSON.stringify(shown))}"`;
+}
+
+/** The header If-Match without the parts of custom fields: they do not decide whether a cart is ordered. */
+export function withoutFieldTags(ifMatch: string | undefined): string | undefined {
+  return ifMatch?.replaceAll(/"[^"]*"/g, (tag) => tag.replace(/\.[^"-]*/, ''));
 }
 
 /** Describes the ETag for all operations that answer with a cart. */

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { IncludeFields } from '../shops/settings/shown-fields.ts';
 import { hasScope, type Caller } from '../http/callers.ts';
 import { CART_TOKEN_HEADER } from '../http/cart-token.ts';
 import { parseMoment } from '../http/dates.ts';
@@ -13,8 +14,9 @@ import { shopSettings } from '../shops/settings/settings.ts';
 import { contentOf } from '../pricing/content.ts';
 import type { CartRow } from './cart.ts';
 import type { CartStore } from './cart-store.ts';
+import { cartsWithFields } from './cart-fields.ts';
 import { countCarts, findCarts } from './queries.ts';
-import { answerCart, CART_ETAG, toCart } from './render.ts';
+import { answerCart, CART_ETAG, cartEtag, toCart } from './render.ts';
 import { Cart, NewCart } from './schema.ts';
 
 const { parameters, pageOf } = paging();
@@ -43,6 +45,7 @@ const listCarts = operation({
         examples: [true],
       }),
     ),
+    includeFields: IncludeFields,
   }),
   answer: Paged(Cart, 'cart list'),
 });
@@ -76,12 +79,14 @@ const getCart = operation({
   summary: 'Get cart',
   access: 'cart token',
   params: Type.Object({ cartId: Id }),
+  query: Type.Object({ includeFields: IncludeFields }),
   answer: Cart,
   ...CART_ETAG,
 });
 
 export function carts(api: Operations, store: CartStore): void {
-  api.read(listCarts, async ({ db, shopId, query, origin, caller, cartToken }) => {
+  api.read(listCarts, async (call) => {
+    const { db, shopId, query, origin, caller, cartToken } = call;
     const page = pageOf(query);
     const { createdAfter, createdBefore, hasAddressData } = query;
     const filter = {
@@ -109,7 +114,7 @@ export function carts(api: Operations, store: CartStore): void {
         { locale, origin, hasPickup: hasToken || isMaker(caller, cart) },
       );
     });
-    return paged(page, results, items);
+    return paged(page, results, await cartsWithFields(call, { settings, locale }, items));
   });
 
   // A number is checked before the cart is made, as with Update billing address.
@@ -133,7 +138,13 @@ export function carts(api: Operations, store: CartStore): void {
   });
 
   api.read(getCart, async (call) => {
-    return answerCart(call, await store.open(call));
+    const priced = await store.open(call);
+    const { settings, cart } = priced;
+    const [answer] = await cartsWithFields(call, { settings, locale: cart.locale }, [
+      answerCart(call, priced),
+    ]);
+    if (call.query.includeFields) call.header('etag', cartEtag(answer!));
+    return answer!;
   });
 }
 

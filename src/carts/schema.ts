@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { ShownFields } from '../shops/settings/shown-fields.ts';
 import { CustomTextRequest } from '../catalogue/products/request-fields.ts';
 import { PercentInfo } from '../catalogue/products/schema.ts';
 import { Price, TAX_TYPES, type TaxType } from '../http/price.ts';
@@ -82,6 +83,7 @@ export const Cart = Type.Object(
       description: 'Discounts that the shop offers, reached or not.',
     }),
     links: Links,
+    fields: ShownFields,
   },
   { title: 'cart' },
 );

@@ -315,6 +315,18 @@ export const shopCommands: readonly Command[] = [
     run: async (call) => (await import('./app.ts')).runs['app install'](call),
   },
   {
+    name: 'app dev',
+    arguments: ['ID', 'ADDRESS'],
+    summary: 'Install an app that you build, and watch it.',
+    details:
+      'ADDRESS is where the app runs, such as http://localhost:3000, or that of its manifest. The app is installed as if the\n' +
+      'merchant had agreed to all it asks for. As long as the command runs, it sends the webhooks of the app and shows the\n' +
+      'answers, and takes over each change of the manifest. Without a service on this machine it starts one, and ends it with\n' +
+      'itself. The app stays installed; its webhooks end. Ends with Ctrl+C.',
+    example: 'app dev DemoShop http://localhost:3000',
+    run: async (call) => (await import('./app-dev.ts')).runs['app dev'](call),
+  },
+  {
     name: 'app list',
     arguments: ['ID'],
     summary: 'List the apps of a shop.',

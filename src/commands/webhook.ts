@@ -30,37 +30,59 @@ export const runs = {
       };
       print(`Waiting for events of ${shopId}. Ctrl+C ends it.`);
       if (receiver) print(`Sent to ${receiver.url.href}, signed with ${receiver.secret}`);
-      await listen(db, shopId!, { after, types }, async (event) => {
-        print(lineOf(event));
-        if (receiver) print(`  ${await forward(db, shopId!, event, { ...receiver, origin })}`);
-      });
+      const stop = untilStopped();
+      try {
+        await listen(db, shopId!, { after, types: () => types, signal: stop.signal }, async (event) => {
+          print(lineOf(event));
+          if (receiver) print(`  ${await forward(db, shopId!, event, { ...receiver, origin })}`);
+        });
+      } finally {
+        stop.end();
+      }
     });
   },
 } satisfies Runs;
 
-/** Calls `onEvent` for each event, one after the other, until the process is asked to end. */
-async function listen(
+/** Ctrl+C, `kill`, and a terminal that is closed. */
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** A signal that comes when the process is asked to end; until `end`, that does not end it by itself. */
+export function untilStopped(): { signal: AbortSignal; end: () => void } {
+  const ending = new AbortController();
+  const stop = () => ending.abort();
+  for (const name of STOP_SIGNALS) process.once(name, stop);
+  const end = () => {
+    for (const name of STOP_SIGNALS) process.off(name, stop);
+  };
+  return { signal: ending.signal, end };
+}
+
+interface Listening {
+  after: number;
+  /** Is asked each time, because an app may name others while it is developed. */
+  types: () => readonly EventType[];
+  signal: AbortSignal;
+}
+
+/** Calls `onEvent` for each event, one after the other, until the signal comes. */
+export async function listen(
   db: Database,
   shopId: string,
-  { after, types }: { after: number; types: readonly EventType[] },
+  { after, types, signal }: Listening,
   onEvent: (event: EventRow) => Promise<void>,
 ): Promise<void> {
-  const ending = new AbortController();
-  const end = () => ending.abort();
-  process.once('SIGINT', end).once('SIGTERM', end);
   let position = after;
-  while (!ending.signal.aborted) {
-    const page = await readEvents(db, shopId, { after: position, types, limit: 100 });
+  while (!signal.aborted) {
+    const page = await readEvents(db, shopId, { after: position, types: types(), limit: 100 });
     for (const event of page.events) {
-      if (ending.signal.aborted) break;
+      if (signal.aborted) break;
       await onEvent(event);
     }
     position = page.next;
     if (page.events.length === 0 && page.next === page.last) {
-      await sleep(LOOK_EVERY, undefined, { signal: ending.signal }).catch(() => {});
+      await sleep(LOOK_EVERY, undefined, { signal }).catch(() => {});
     }
   }
-  process.off('SIGINT', end).off('SIGTERM', end);
 }
 
 interface Receiver {
@@ -68,23 +90,25 @@ interface Receiver {
   secret: string;
   webhookId: string;
   origin: string;
+  /** The app that is called, which sees what its tokens may read; absent: what everybody may see. */
+  app?: { appId: string; clientSecret: string };
 }
 
 /** Sends an event as a webhook does, and prints the response in a line. */
-async function forward(
+export async function forward(
   db: Database,
   shopId: string,
   event: EventRow,
-  { url, secret, webhookId, origin }: Receiver,
+  { url, secret, webhookId, origin, app }: Receiver,
 ): Promise<string> {
   const entity = await readEntity(db, WEBHOOK_ENTITIES, {
     shopId,
     event,
-    recipient: { origin, appId: null },
+    recipient: { origin, appId: app?.appId ?? null },
   });
   const body = callbackBody(event, { shopId, webhookId, origin, entity });
   const headers = signatureHeaders(
-    { own: [secret], client: undefined },
+    { own: [secret], client: app?.clientSecret },
     { messageId: messageIdOf(deliveryIdOf(shopId, webhookId, event.position)), at: db.now, body },
   );
   const began = performance.now();
@@ -104,7 +128,7 @@ async function forward(
 }
 
 /** `2026-11-16T08:30:00.000Z  4711  ORDER_CREATE  0193A5F0-...  {"orderNumber":"..."}` */
-function lineOf({ position, at, type, resourceId, data }: EventRow): string {
+export function lineOf({ position, at, type, resourceId, data }: EventRow): string {
   const facts = Object.keys(data).length === 0 ? [] : [JSON.stringify(data)];
   return [at.toISOString(), position, type, ...(resourceId === null ? [] : [resourceId]), ...facts].join(
     '  ',

@@ -10,7 +10,12 @@ import Fastify, {
 import { adminRoutes } from '../admin/routes.ts';
 import { staffOf } from '../admin/users/staff.ts';
 import { createAppUseCounter } from '../apps/app-use.ts';
+import { createAppCalls } from '../apps/calls/calls.ts';
+import { appCallLog } from '../apps/calls/routes.ts';
 import { appOperations } from '../apps/routes.ts';
+import { createAssistantCalls } from '../assistants/calls.ts';
+import { createPlatformProfiles } from '../assistants/profiles.ts';
+import { assistantRoutes } from '../assistants/routes.ts';
 import { audit } from '../apps/audit-log/routes.ts';
 import { addresses } from '../carts/addresses.ts';
 import { cartBuyer } from '../carts/buyer.ts';
@@ -20,6 +25,7 @@ import { lineItems } from '../carts/line-items.ts';
 import { createPlaceOrder } from '../checkout/order-cart.ts';
 import { order } from '../checkout/routes.ts';
 import { paymentAndShipping } from '../carts/payment-and-shipping.ts';
+import { deliveryOptions } from '../carts/delivery-options.ts';
 import { carts } from '../carts/routes.ts';
 import { assignments } from '../catalogue/categories/assignments.ts';
 import { moveCategories } from '../catalogue/categories/move.ts';
@@ -38,7 +44,7 @@ import { productFields } from '../catalogue/products/product-fields.ts';
 import { categoryFields } from '../catalogue/categories/category-fields.ts';
 import { orderFields } from '../orders/order-fields.ts';
 import { cartFields } from '../carts/cart-fields.ts';
-import { shopFields } from '../fields/shop-fields.ts';
+import { findFieldsOfShop, shopFields } from '../fields/shop-fields.ts';
 import { customFields } from '../fields/definitions.ts';
 import { managedCustomers } from '../people/customers/manage-routes.ts';
 import { customerNotes } from '../people/customers/notes.ts';
@@ -127,6 +133,10 @@ import { watchedProducts } from '../catalogue/products/watched-products.ts';
 import { createMissedAddresses } from '../catalogue/redirects/missed.ts';
 import { redirects } from '../catalogue/redirects/routes.ts';
 import { productTypeOperations } from '../catalogue/producttypes/routes.ts';
+import { bringRulesForward } from '../rules/queries.ts';
+import { rules } from '../rules/routes.ts';
+import { tasks } from '../rules/tasks.ts';
+import { orderTags } from '../orders/tags.ts';
 import { sales } from '../orders/sales/routes.ts';
 import { settingsFormat } from './settings-format.ts';
 import { appSettings } from '../apps/manifest/settings.ts';
@@ -254,6 +264,10 @@ export async function buildApp({
     log.warn({ err: error }, 'missed addresses are not counted'),
   );
   app.decorate('missedAddresses', missed);
+  const assistantCalls = createAssistantCalls(db, (error) =>
+    log.warn({ err: error }, 'calls of assistants are not noted'),
+  );
+  app.decorate('assistantCalls', assistantCalls);
   const isRefusedDemoToken = demoTokenCheck(demoAccess);
   const warnOfProxy = proxyWarning();
   const authentication = createAuthentication({
@@ -338,12 +352,20 @@ export async function buildApp({
     now: () => db.now,
     isOff: async (shopId) => Boolean((await findSettings(db, shopId))?.sandbox),
   });
-  const cartStore = createCartStore(db, cartStoreOptions, vatRegister);
-  const placeOrder = createPlaceOrder(db, cartStore, { ...cartStoreOptions, config });
-  const eventWaiting = createEventWaiting(db, log);
   let key: Promise<Buffer> | undefined;
   const loadKey = () => (key ??= installationKey(config));
+  const appCalls = createAppCalls({
+    db,
+    policy,
+    loadKey,
+    metrics: app.metrics,
+    onLogFailure: (error) => log.warn({ err: error }, 'calls of apps are not recorded'),
+  });
+  const cartStore = createCartStore(db, cartStoreOptions, vatRegister);
+  const placeOrder = createPlaceOrder(db, cartStore, { ...cartStoreOptions, config, calls: appCalls });
+  const eventWaiting = createEventWaiting(db, log);
   const payments: PaymentDeps = { db, providers: createProviders(db, demoAccess, providers), loadKey, log };
+  const answerSeal = createAnswerSeal(loadKey);
   const api = operations(app, {
     config,
     db,
@@ -352,16 +374,16 @@ export async function buildApp({
     limiter,
     isRefusedDemoToken,
     demoAccess,
-    answerSeal: createAnswerSeal(loadKey),
+    answerSeal,
     checkCart: (request) => cartStore.open(request),
   });
-  shop(api);
+  shop(api, { findFields: findFieldsOfShop });
   shopFields(api);
   customFields(api);
   sandboxOperations(api, {
     db,
     steps: [...cleanupSteps(config, log), ...COUNTING_STEPS],
-    bringForward: [bringJobsForward, bringMailingsForward],
+    bringForward: [bringJobsForward, bringMailingsForward, bringRulesForward],
     refreshClocks: () => clocks.refresh(),
   });
   countries(api);
@@ -371,7 +393,8 @@ export async function buildApp({
   lineItems(api, cartStore);
   coupon(api, cartStore);
   addresses(api, cartStore);
-  paymentAndShipping(api, cartStore);
+  paymentAndShipping(api, { carts: cartStore, calls: appCalls, db });
+  deliveryOptions(api, { carts: cartStore, calls: appCalls });
   cartBuyer(api, cartStore);
   cartFields(api, cartStore);
   order(api, cartStore, placeOrder);
@@ -380,6 +403,9 @@ export async function buildApp({
   managedOrders(api);
   managedLines(api);
   orderFields(api);
+  orderTags(api);
+  rules(api, policy);
+  tasks(api);
   managedBuyers(api, vatRegister);
   managedShipments(api);
   shipmentUndo(api);
@@ -431,6 +457,7 @@ export async function buildApp({
   events(api, eventWaiting);
   appOperations(api);
   appSettings(api, { loadKey });
+  appCallLog(api);
   const webhookDeps = { policy, loadKey };
   webhookOperations(api, webhookDeps);
   managedWebhooks(api, webhookDeps);
@@ -466,6 +493,7 @@ export async function buildApp({
     carts: cartStore,
     vatRegister,
     placeOrder,
+    appCalls,
     payments,
     config,
     limiter,
@@ -473,6 +501,19 @@ export async function buildApp({
     missed,
     isMigrated,
     personalData: PERSONAL_DATA,
+  });
+  await assistantRoutes(app, {
+    db,
+    config,
+    hosts,
+    limiter,
+    profiles: createPlatformProfiles(db, policy),
+    calls: assistantCalls,
+    carts: cartStore,
+    payments,
+    answerSeal,
+    loadKey,
+    isMigrated,
   });
   await adminRoutes(app, {
     db,
@@ -497,6 +538,7 @@ export async function buildApp({
   app.addHook('preClose', async () => eventWaiting.close());
   app.addHook('onClose', async () => {
     vatSender.close();
+    await appCalls.close();
     await hosts.close();
     await demoAccess.close();
     await clocks.close();
@@ -506,6 +548,7 @@ export async function buildApp({
     await appUse.close();
     await shopCalls.close();
     await missed.close();
+    await assistantCalls.close();
   });
   return app;
 }

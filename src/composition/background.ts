@@ -25,6 +25,9 @@ import { startTransportWorker } from '../orders/transport/worker.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { receiverPolicy, type Resolve } from '../apps/webhooks/receiver-address.ts';
 import { readDueManifests } from '../apps/manifest/worker.ts';
+import { createSender } from '../apps/webhooks/sending.ts';
+import { startRuleCalls } from '../rules/calls.ts';
+import { runDueRules } from '../rules/runner.ts';
 import { startWebhookWorker } from '../apps/webhooks/worker.ts';
 import { createServiceAddresses } from '../shops/domains/service-addresses.ts';
 import { startDkimChecks } from '../shops/email/dkim.ts';
@@ -37,6 +40,7 @@ const CHECK_REBUILDS = 5_000;
 const CHECK_CLEANUP = 60_000;
 const CHECK_BACKUPS = 5_000;
 const CHECK_MAILINGS = 2_000;
+const CHECK_RULES = 2_000;
 const CHECK_MESSAGES = 10_000;
 /** A merchant waits for it. */
 const CHECK_IMPORTS = 1_000;
@@ -81,6 +85,7 @@ export function startBackground(
         signal,
       ),
     ),
+    repeat('the rules', CHECK_RULES, log, (signal) => runDueRules({ db, log }, signal)),
     repeat('the mailings', CHECK_MAILINGS, log, (signal) => runDueMailings({ db, config, log }, signal)),
     repeat('the counts of shops', CHECK_CLEANUP, log, (signal) =>
       runCleanup(db, COUNTING_STEPS, { log, signal }),
@@ -146,6 +151,21 @@ export interface WebhookWorkDeps {
 /** Starts to deliver events to webhooks. */
 export function startWebhooks(deps: WebhookWorkDeps): Background {
   return startWebhookWorker({ ...deps, entities: WEBHOOK_ENTITIES });
+}
+
+/** Starts to call the addresses that rules name. */
+export function startCallsOfRules(deps: WebhookWorkDeps): Background {
+  const { db, config, demoAccess, log, origin, pause, timeout, resolve } = deps;
+  let key: Promise<Buffer> | undefined;
+  const policy = receiverPolicy(config, demoAccess, resolve);
+  return startRuleCalls({
+    db,
+    log,
+    origin,
+    pause,
+    sender: createSender(policy, { ...(timeout !== undefined && { timeout }) }),
+    loadKey: () => (key ??= installationKey(config)),
+  });
 }
 
 export interface TransportWorkDeps {

@@ -2,7 +2,10 @@ import type { FastifyBaseLogger } from 'fastify';
 import { adminLinkCleanup } from '../admin/users/links.ts';
 import { adminSessionCleanup } from '../admin/users/queries.ts';
 import { appUseCleanup } from '../apps/app-use.ts';
+import { callLogCleanup } from '../apps/calls/queries.ts';
 import { signingKeyCleanup } from '../apps/manifest/signing-keys.ts';
+import { assistantCallCleanup } from '../assistants/calls.ts';
+import { assistantKeyRotation } from '../assistants/keys.ts';
 import { auditCleanup } from '../apps/audit-log/queries.ts';
 import { abandonedCarts } from '../carts/abandoned.ts';
 import { bulkEditCleanup } from '../catalogue/products/bulk-edit-queries.ts';
@@ -12,6 +15,7 @@ import { missedAddressCleanup } from '../catalogue/redirects/queries.ts';
 import { mailingCleanup } from '../content/mailings/queries.ts';
 import { cartDays } from '../carts/cart-days.ts';
 import { cartCleanup } from '../carts/queries.ts';
+import { ruleCleanup } from '../rules/queries.ts';
 import { fieldCleanup } from '../fields/queries.ts';
 import type { Config } from '../config.ts';
 import { restoreCleanup, uploadCleanup } from '../host/backups/restore-queries.ts';
@@ -52,7 +56,10 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     cartCleanup,
     auditCleanup,
     appUseCleanup,
+    callLogCleanup,
     signingKeyCleanup,
+    assistantKeyRotation(config),
+    assistantCallCleanup,
     requestCleanup,
     mailingCleanup,
     privacyRequestCleanup,
@@ -71,6 +78,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     moveCleanup,
     missedAddressCleanup,
     fieldCleanup,
+    ruleCleanup,
     bulkEditCleanup,
     sentPictureCleanup,
     uploadCleanup,

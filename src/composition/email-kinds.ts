@@ -25,6 +25,7 @@ import { withdrawalAcknowledgement, withdrawalLink } from '../orders/withdrawal-
 import { newsletterConfirmation } from '../people/newsletters/confirmation-email.ts';
 import { documentProblemEmail } from '../orders/transport/problem-email.ts';
 import type { EmailKind } from '../platform/email/kind.ts';
+import { ruleCustomerEmail, ruleEmail } from '../rules/email.ts';
 import { deactivationEmail } from '../apps/webhooks/deactivation-email.ts';
 
 /** Every kind of email, in the order in which a settings file lists them. */
@@ -53,6 +54,8 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   documentProblemEmail,
   signInEmail,
   deactivationEmail,
+  ruleEmail,
+  ruleCustomerEmail,
   invitationEmail,
   passwordEmail,
   supportEnteredEmail,

@@ -1,6 +1,8 @@
 import { cartPersonalData } from '../carts/personal-data.ts';
 import { mailingPersonalData } from '../content/mailings/personal-data.ts';
 import { availabilityPersonalData } from '../catalogue/products/availability-personal-data.ts';
+import { orderTagPersonalData } from '../orders/tags.ts';
+import { taskPersonalData } from '../rules/personal-data.ts';
 import { orderPersonalData } from '../orders/personal-data.ts';
 import { accountPersonalData } from '../people/accounts/personal-data.ts';
 import { customerPersonalData } from '../people/customers/notes.ts';
@@ -28,6 +30,9 @@ export const PERSONAL_DATA: readonly PersonalData[] = [
   wishlistPersonalData,
   accountPersonalData,
   emailPersonalData,
+  // Both find their rows by the orders.
+  orderTagPersonalData,
+  taskPersonalData,
   orderPersonalData,
   privacyRequestPersonalData,
   auditPersonalData,

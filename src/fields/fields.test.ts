@@ -576,3 +576,279 @@ test('the page of a product shows its public fields', async () => {
   await manage('PATCH', path, { body: { fields: { 'page.vegan': null } } });
   expect((await page()).body).not.toContain('Vegan');
 });
+
+describe('beside other things, on request', () => {
+  const api = (path: string, headers: Record<string, string> = {}, token = shop.token) =>
+    service.call('GET', `/${shop.shopId}${path}`, { token, headers });
+  const put = (path: string, fields: object, headers?: Record<string, string>) =>
+    service.call('PATCH', `/manage/shops/${shop.shopId}${path}/custom-fields`, {
+      token: shop.token,
+      body: { fields },
+      ...(headers && { headers }),
+    });
+  const field = (resource: string, more: object = {}) =>
+    defined({
+      namespace: 'beside',
+      key: 'note',
+      resource,
+      readableBy: 'merchant',
+      isLocalised: true,
+      ...more,
+    });
+  const shown = (value: string) => [{ namespace: 'beside', key: 'note', name: 'Name', type: 'text', value }];
+
+  test('categories, customers and the shop have them, in lists too', async () => {
+    const app = await tokenOf('beside owner');
+    const [category] = (await api('/categories')).body;
+    const categoryPath = `/categories/${category.categoryId}`;
+    const customer = (
+      await service.call('POST', `/${shop.shopId}/customers`, {
+        token: shop.token,
+        body: { billingAddress: { firstName: 'Ida' } },
+      })
+    ).body;
+    const customerPath = `/customers/${customer.customerId}`;
+    for (const [resource, path, read, list] of [
+      ['category', categoryPath, categoryPath, '/categories'],
+      ['customer', customerPath, customerPath, '/customers?resultsPerPage=100'],
+      ['shop', '/shop', '', undefined],
+    ] as const) {
+      const before = [await api(read), list && (await api(list))];
+      await field(resource);
+      await defined({ namespace: 'hidden', key: resource, resource, readableBy: 'owner' }, app);
+      expect((await put(path, { 'beside.note': { en_GB: 'One', de_DE: 'Eins' } })).status).toBe(200);
+      // Without the parameter no byte changes.
+      expect((await api(read)).text).toBe(before[0]!.text);
+      const { fields, ...rest } = (await api(`${read}?includeFields=true&locale=de_DE`)).body;
+      expect(fields).toEqual(shown('Eins'));
+      expect(Object.keys(rest)).toEqual(Object.keys(before[0]!.body));
+      if (!list) continue;
+      expect((await api(list)).text).toBe(before[1]!.text);
+      const { body } = await api(`${list}${list.includes('?') ? '&' : '?'}includeFields=true`);
+      const items = body.items ?? body;
+      const id = `${resource}Id`;
+      const found = items.find((item: Answer['body']) => item[id] === rest[id]);
+      expect(found.fields).toEqual(shown('One'));
+      expect(items.every((item: Answer['body']) => Array.isArray(item.fields))).toBe(true);
+    }
+  });
+
+  test('lists of products and variations have them', async () => {
+    await field('product', { key: 'listed', isLocalised: false });
+    const { productId: listed } = (
+      await service.call('POST', `/${shop.shopId}/products`, {
+        token: shop.token,
+        body: { productNumber: 'LISTED', name: 'Listed', price: 5, visible: true },
+      })
+    ).body;
+    await put(`/products/${listed}`, { 'beside.listed': 'In lists' });
+    const plain = await api('/products?resultsPerPage=100');
+    const { body } = await api('/products?resultsPerPage=100&includeFields=true');
+    const { body: named } = await api(`/products?id=${listed}&includeFields=true`);
+    for (const items of [body.items, named.items]) {
+      const { fields, ...rest } = items.find((item: Answer['body']) => item.productId === listed);
+      expect(fields).toContainEqual({
+        namespace: 'beside',
+        key: 'listed',
+        name: 'Name',
+        type: 'text',
+        value: 'In lists',
+      });
+      expect(rest).toEqual(plain.body.items.find((item: Answer['body']) => item.productId === listed));
+    }
+    expect((await api('/products?resultsPerPage=100')).text).toBe(plain.text);
+
+    await field('variation', { isLocalised: false });
+    const master = (await givenProduct(shop)).toUpperCase();
+    const variations = {
+      productType: 'Default',
+      visibleAfterCreation: true,
+      variationAttributes: [{ name: 'Size', values: [{ value: 'S' }, { value: 'M' }] }],
+    };
+    await service.call('POST', `/${shop.shopId}/products/${master}/variations`, {
+      token: shop.token,
+      body: variations,
+    });
+    const path = `/products/${master}/variations`;
+    const { items } = (await api(path)).body;
+    const id = (item: Answer['body']) => item.link.href.split('/').at(-1);
+    await put(`/products/${id(items[1])}`, { 'beside.note': 'Medium' });
+    const withFields = (await api(`${path}?includeFields=true`)).body.items;
+    expect(withFields).toEqual([
+      { ...items[0], fields: [] },
+      { ...items[1], fields: shown('Medium') },
+    ]);
+  });
+
+  test('carts and orders have them, and so have their lines', async () => {
+    const open = { readableBy: 'public', writableBy: 'shopper', isLocalised: false };
+    await field('cart', open);
+    await field('cartLine', open);
+    const cart = await givenFullCart(shop, { [productId]: 1 });
+    const headers = { 'x-epages-cart-token': cart.token };
+    const path = `/carts/${cart.id}`;
+    const { lineItemId } = cart.body.lineItemContainer.productLineItems[0];
+    const plain = await api(path, headers);
+    await put(path, { 'beside.note': 'For Ada' }, headers);
+    await put(`${path}/line-items/${lineItemId}`, { 'beside.note': 'A. L.' }, headers);
+    const again = await api(path, headers);
+    expect([again.text, again.headers['etag']]).toEqual([plain.text, plain.headers['etag']]);
+    const asked = await api(`${path}?includeFields=true`, headers);
+    expect(asked.body.fields).toEqual(shown('For Ada'));
+    expect(asked.body.lineItemContainer.productLineItems[0].fields).toEqual(shown('A. L.'));
+    const listed = (await api('/carts?includeFields=true&resultsPerPage=100')).body.items.find(
+      ({ cartId }: { cartId: string }) => cartId === asked.body.cartId,
+    );
+    expect(listed.fields).toEqual(shown('For Ada'));
+    expect(listed.lineItemContainer.productLineItems[0].fields).toEqual(shown('A. L.'));
+
+    // Another value is another answer, but not another cart.
+    await put(path, { 'beside.note': 'For Eve' }, headers);
+    const etag = String(asked.headers['etag']);
+    const changed = await api(`${path}?includeFields=true`, { ...headers, 'if-none-match': etag });
+    expect([changed.status, changed.body.fields]).toEqual([200, shown('For Eve')]);
+    const orderedBy = (tag: string) =>
+      service.call('POST', `/${shop.shopId}${path}/order`, {
+        token: shop.token,
+        headers: { ...headers, 'if-match': tag },
+      });
+    expect((await refusal(() => orderedBy(`"x${etag.slice(1)}`)))[0]).toBe(412);
+    const ordered = await orderedBy(etag);
+    expect(ordered.status).toBe(201);
+
+    const { orderId } = ordered.body;
+    for (const read of [`/orders/${orderId}`, `/orders?include=lineItems`]) {
+      const { body } = await api(`${read}${read.includes('?') ? '&' : '?'}includeFields=true`);
+      const order = body.items ? body.items.find((item: Answer['body']) => item.orderId === orderId) : body;
+      expect(order.fields).toContainEqual(shown('For Eve')[0]);
+      expect(order.lineItemContainer.productLineItems[0].fields).toEqual(shown('A. L.'));
+    }
+    const { body } = await manage('GET', `/orders/${orderId}?includeFields=true`);
+    expect(body.fields).toContainEqual(shown('For Eve')[0]);
+    const { items } = (await api('/orders?includeFields=true')).body;
+    expect(items.find((item: Answer['body']) => item.orderId === orderId).fields).toContainEqual(
+      shown('For Eve')[0],
+    );
+    expect((await api(`/orders/${orderId}`)).body).not.toHaveProperty('fields');
+  });
+
+  test('an answer holds at most a million characters of them', async () => {
+    await defined({ namespace: 'beside', key: 'long', type: 'richText', isList: true });
+    const ids: string[] = [];
+    for (let index = 0; index < 11; index++) {
+      const id = (await givenProduct(shop)).toUpperCase();
+      await put(`/products/${id}`, { 'beside.long': Array.from({ length: 5 }, () => 'x'.repeat(19_000)) });
+      ids.push(id);
+    }
+    const list = (count: number) =>
+      api(
+        `/products?includeFields=true&${ids
+          .slice(0, count)
+          .map((id) => `id=${id}`)
+          .join('&')}`,
+      );
+    expect((await list(10)).status).toBe(200);
+    expect(outcome(await list(11))).toEqual([
+      409,
+      'The custom fields of this answer hold more than 1000000 characters together: ask for fewer things',
+    ]);
+  });
+});
+
+describe('lists of the API are filtered by fields', () => {
+  const filtered = (path: string, query: string, token = shop.token) =>
+    service.call('GET', `/${shop.shopId}${path}?${query}&resultsPerPage=100`, { token });
+  const set = (path: string, fields: object) =>
+    manage('PATCH', `${path}/custom-fields`, { body: { fields } });
+  const created = async (path: string, body: object) =>
+    (await service.call('POST', `/${shop.shopId}${path}`, { token: shop.token, body })).body;
+  const filter = { namespace: 'by', readableBy: 'merchant', isFilter: true };
+
+  test('products, with the other filters of the list', async () => {
+    await defined({ ...filter, key: 'colour' });
+    await defined({ ...filter, key: 'size', type: 'number' });
+    await defined({ ...filter, key: 'plain', isFilter: false });
+    const ids: string[] = [];
+    for (const [index, name] of ['Cap', 'Boat', 'Anchor'].entries()) {
+      const body = { productNumber: `BY-${index}`, name, price: 10 - index, visible: index !== 1 };
+      const { productId: id } = await created('/products', body);
+      await set(`/products/${id}`, { 'by.colour': index === 2 ? 'Blue' : 'RED', 'by.size': '1.50' });
+      ids.push(id);
+    }
+    const [cap, boat, anchor] = ids;
+    const found = async (query: string) => {
+      const { status, body } = await filtered('/products', query);
+      expect(status).toBe(200);
+      return [body.results, body.items.map((item: Answer['body']) => item.productId)];
+    };
+    expect(await found('field=by.colour:red')).toEqual([1, [cap]]);
+    expect(await found('field=by.colour:red&includeInvisible=true')).toEqual([2, [boat, cap]]);
+    expect(await found('field=by.size:1.5')).toEqual([2, [anchor, cap]]);
+    expect(await found('field=by.size:1.5&direction=desc')).toEqual([2, [cap, anchor]]);
+    expect(await found('field=by.size:1.5&sort=price')).toEqual([2, [anchor, cap]]);
+    expect(await found('field=by.size:1.5&field=by.colour:BLUE')).toEqual([1, [anchor]]);
+    expect(await found('field=by.size:1.5&q=cap')).toEqual([1, [cap]]);
+    expect(await found(`field=by.size:1.5&categoryId=${boat}`)).toEqual([0, []]);
+    expect(await found('field=by.colour:green')).toEqual([0, []]);
+    expect(await found('field=by.colour:')).toEqual([0, []]);
+    const problem = async (query: string) => (await filtered('/products', query)).status;
+    expect(await problem('field=by.plain:red')).toBe(400);
+    expect(await problem('field=by.unknown:red')).toBe(400);
+    expect(await problem('field=')).toBe(400);
+    expect(await problem(Array.from({ length: 6 }, () => 'field=by.size:1').join('&'))).toBe(400);
+  });
+
+  test('customers, and only by fields that the caller may read', async () => {
+    const app = await tokenOf('filtering app');
+    await defined({ ...filter, resource: 'customer', key: 'club', type: 'boolean' });
+    await defined(
+      { ...filter, namespace: 'secret', resource: 'customer', key: 'score', readableBy: 'owner' },
+      app,
+    );
+    const members: string[] = [];
+    for (const firstName of ['Ida', 'Ole']) {
+      const { customerId } = await created('/customers', { billingAddress: { firstName } });
+      await set(`/customers/${customerId}`, { 'by.club': true });
+      members.push(customerId);
+    }
+    const { body } = await filtered('/customers', 'field=by.club:true&includeFields=true');
+    expect([body.results, body.items.map((item: Answer['body']) => item.customerId)]).toEqual([2, members]);
+    expect(body.items[0].fields).toContainEqual(expect.objectContaining({ key: 'club', value: true }));
+    expect((await filtered('/customers', 'field=by.club:false')).body.results).toBe(0);
+    await manage('PATCH', `/customers/${members[0]}/custom-fields`, {
+      token: app,
+      body: { fields: { 'secret.score': 'A' } },
+    });
+    expect((await filtered('/customers', 'field=secret.score:a', app)).body.results).toBe(1);
+    expect((await filtered('/customers', 'field=secret.score:a')).status).toBe(400);
+  });
+
+  test('orders, also by what their carts had', async () => {
+    await defined({ ...filter, resource: 'cart', key: 'wrap', readableBy: 'public', writableBy: 'shopper' });
+    await defined({ ...filter, resource: 'order', key: 'checked', type: 'boolean' });
+    const orders: Answer['body'][] = [];
+    for (const wrap of ['Blue', 'Blue', 'Red']) {
+      const cart = await givenFullCart(shop, { [productId]: 1 });
+      await service.call('PATCH', `/manage/shops/${shop.shopId}/carts/${cart.id}/custom-fields`, {
+        body: { fields: { 'by.wrap': wrap } },
+        headers: { 'x-epages-cart-token': cart.token },
+      });
+      orders.push(await done(cart, 'POST', '/order'));
+    }
+    const [first, second] = orders;
+    await set(`/orders/${first.orderId}`, { 'by.checked': true });
+    const found = async (query: string) => {
+      const { body } = await filtered('/orders', query);
+      return [body.results, body.items.map((item: Answer['body']) => item.orderId)];
+    };
+    expect(await found('field=by.wrap:blue')).toEqual([2, [second.orderId, first.orderId]]);
+    expect(await found('field=by.wrap:blue&field=by.checked:true')).toEqual([1, [first.orderId]]);
+    expect(await found('field=by.wrap:blue&include=lineItems&lastUpdated=true')).toEqual([
+      2,
+      [second.orderId, first.orderId],
+    ]);
+    expect(await found(`field=by.wrap:blue&customerId=${first.customerId}`)).toEqual([1, [first.orderId]]);
+    expect((await found(`field=by.wrap:blue&productId=${productId}`))[0]).toBe(2);
+    expect(await found('field=by.wrap:blue&closedOn=true')).toEqual([0, []]);
+  });
+});

@@ -107,6 +107,30 @@ export function findValuesOfFields(
     order by resource_id, field_id, locale, position`);
 }
 
+/**
+ * The same, with the characters of all values up to each. The first value beyond `maxLength` is the last one that is
+ * read: things that are many together may have very long ones.
+ */
+export function findBoundedValues(
+  db: Queries,
+  shopId: string,
+  resourceIds: readonly string[],
+  fieldIds: readonly string[],
+  maxLength: number,
+) {
+  return db.many<ReadValue & { resourceId: string; length: number }>(sql`
+    select upper(resource_id::text) as "resourceId", upper(field_id::text) as "fieldId", locale, value, length
+    from (
+      select resource_id, field_id, locale, position, value, length(value::text) as own_length,
+        (sum(length(value::text)) over (
+          order by resource_id, field_id, locale, position rows unbounded preceding))::bigint as length
+      from custom_field_value
+      where shop_id = ${shopId} and resource_id = any (${resourceIds}::uuid[]) and field_id = any (${fieldIds}::uuid[])
+    ) measured
+    where length - own_length <= ${maxLength}
+    order by resource_id, field_id, locale, position`);
+}
+
 /** The characters of the values that these things have of all other fields. No statement is sent without a field. */
 export async function findLengthsOfOthers(
   db: Queries,

@@ -1,12 +1,8 @@
 import { Type, type Static } from 'typebox';
 import type { Localised } from '../http/locale.ts';
 import { Id, Nullable } from '../http/schemas.ts';
-import {
-  FIELD_RESOURCES,
-  FIELD_TYPES,
-  type FieldResource,
-  type FieldType,
-} from '../shops/settings/settings.ts';
+import { FIELD_RESOURCES, type FieldResource } from '../shops/settings/settings.ts';
+import { FieldTypeName } from '../shops/settings/shown-fields.ts';
 
 export const MAX_CHOICES = 100;
 
@@ -39,13 +35,6 @@ export const Resource = Type.Unsafe<FieldResource>({
   examples: ['product'],
 });
 
-const fieldType = Type.Unsafe<FieldType>({
-  type: 'string',
-  enum: [...FIELD_TYPES],
-  description: 'The type of its values. product, category, customer, page and file are references.',
-  examples: ['text'],
-});
-
 const changeable = {
   name: names('What people read, by locale.'),
   description: Type.Optional(
@@ -74,7 +63,7 @@ const changeable = {
   isFilter: Type.Optional(
     Type.Boolean({
       description:
-        'In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts. The storefront and the API have no such filters.',
+        'In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts; the lists of the API with `field`.',
       examples: [false],
     }),
   ),
@@ -108,7 +97,7 @@ const identity = {
     description: 'Its name in this namespace.',
     examples: ['washing'],
   }),
-  type: fieldType,
+  type: FieldTypeName,
 };
 
 const kinds = {
@@ -180,29 +169,4 @@ export const ValueChanges = Type.Object(
     }),
   },
   { title: 'custom field values (request)' },
-);
-
-/** Beside the thing that has it, in the language of the answer. */
-export const ShownFieldAnswer = Type.Object(
-  {
-    namespace: Type.String({ description: 'Its namespace.', examples: ['care'] }),
-    key: Type.String({ description: 'Its name in the namespace.', examples: ['washing'] }),
-    name: Type.String({ description: 'What people read.', examples: ['Care instructions'] }),
-    type: fieldType,
-    value: Type.Unsafe<unknown>({
-      type: ['string', 'number', 'boolean', 'object', 'array', 'null'],
-      additionalProperties: true,
-      description: 'As in the list of all values, in the language of this answer.',
-      examples: ['Cold wash'],
-    }),
-    label: Type.Optional(Type.String({ description: 'What people read of a choice.', examples: ['Cold'] })),
-  },
-  { title: 'shown custom field' },
-);
-
-export const IncludeFields = Type.Optional(
-  Type.Boolean({
-    description: 'Also the custom fields that the caller may read.',
-    examples: [true],
-  }),
 );

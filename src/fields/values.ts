@@ -12,6 +12,7 @@ import {
 } from '../shops/settings/settings.ts';
 import { audienceOf, fieldsOf, mayRead, mayWrite, type Audience } from './access.ts';
 import {
+  findBoundedValues,
   findFieldValues,
   findFiles,
   lengthOfValues,
@@ -192,18 +193,55 @@ export async function writeFieldValues(
   }
 }
 
-/** What a thing shows beside itself, in one language. No statement is sent where it has no fields for this audience. */
+/** Characters of the values in one answer. */
+const MAX_LENGTH_SHOWN = 1_000_000;
+
+/**
+ * What these things show beside themselves, in one language: a list by the id of each. One statement for all of them, and
+ * none where they have no fields for this audience.
+ */
 export async function findShownFields(
   db: Queries,
   settings: Settings,
-  thing: { resource: FieldResource; resourceId: string },
-  audience: Audience,
+  resources: readonly FieldResource[],
+  resourceIds: readonly string[],
+  { audience, locale }: { audience: Audience; locale: string },
+): Promise<(resourceId: string) => ShownField[]> {
+  const fields = resources.flatMap((resource) => readableFields(settings, resource, audience));
+  if (fields.length === 0 || resourceIds.length === 0) return () => [];
+  const rows = await findBoundedValues(
+    db,
+    settings.shopId,
+    resourceIds,
+    fields.map(({ fieldId }) => fieldId),
+    MAX_LENGTH_SHOWN,
+  );
+  if (rows.some(({ length }) => length > MAX_LENGTH_SHOWN)) {
+    throw new Refusal('CUSTOM_FIELDS_OF_ANSWER_TOO_LONG', { limit: MAX_LENGTH_SHOWN });
+  }
+  const byThing = new Map<string, ReadValue[]>();
+  for (const row of rows) {
+    const others = byThing.get(row.resourceId);
+    if (others) others.push(row);
+    else byThing.set(row.resourceId, [row]);
+  }
+  const { defaultLocale } = settings;
+  return (resourceId) =>
+    shownFields(fields, byThing.get(resourceId.toUpperCase()) ?? [], { locale, defaultLocale });
+}
+
+/** These things with their custom fields beside them. */
+export async function withFields<Item extends object>(
+  { db, caller }: Pick<ReadCall<unknown, unknown, unknown>, 'db' | 'caller'>,
+  settings: Settings,
   locale: string,
-): Promise<ShownField[]> {
-  const fields = readableFields(settings, thing.resource, audience);
-  if (fields.length === 0) return [];
-  const rows = await findFieldValues(db, settings.shopId, [thing.resourceId]);
-  return shownFields(fields, rows, { locale, defaultLocale: settings.defaultLocale });
+  resources: readonly FieldResource[],
+  items: readonly Item[],
+  idOf: (item: Item) => string,
+): Promise<(Item & { fields: ShownField[] })[]> {
+  const view = { audience: audienceOf(caller), locale };
+  const fieldsOfThing = await findShownFields(db, settings, resources, items.map(idOf), view);
+  return items.map((item) => ({ ...item, fields: fieldsOfThing(idOf(item)) }));
 }
 
 /** What has the fields of the shop itself. */

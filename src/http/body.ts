@@ -67,16 +67,23 @@ function parsed(
   // Old clients send a body, or only its Content-Type, where none is taken (DELETE, an order): neither may fail.
   if (bytes.length === 0 || request.method === 'DELETE') return done(null, undefined);
   try {
-    if (!isUtf8(bytes)) throw new Refusal('BODY_NOT_UTF8');
-    const body = parse(bytes);
-    refuseUnstorableText(body, bytes);
-    done(null, body);
+    done(null, readBody(bytes, parse));
   } catch (error) {
     // Read only now, because Fastify creates the object anew each time.
     if (request.routeOptions.schema?.body) done(error as Error);
     else done(null, undefined);
   }
 }
+
+function readBody(bytes: Buffer, parse: (bytes: Buffer) => unknown): unknown {
+  if (!isUtf8(bytes)) throw new Refusal('BODY_NOT_UTF8');
+  const body = parse(bytes);
+  refuseUnstorableText(body, bytes);
+  return body;
+}
+
+/** A body of JSON, for routes that need its bytes as well. */
+export const parseJsonBody = (bytes: Buffer) => readBody(bytes, parseJson);
 
 function parseJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8');

@@ -154,6 +154,12 @@ export const SHARED_REFUSALS = {
     message: 'No more than {limit} of {product} can be ordered at once',
     field: 'quantity',
   },
+  DELIVERY_OPTION_CHANGED: {
+    status: 409,
+    message: 'What an app offers for the delivery has changed: look at the cart, and order again',
+  },
+  APP_NOT_ANSWERING: { status: 409, message: '{app} does not answer, try again in a moment' },
+  CHECKOUT_REFUSED: { status: 409, message: '{reason} ({app})' },
   SHIPPING_METHOD_NOT_POSSIBLE: {
     status: 400,
     message: 'Not all goods of the cart can be delivered by this shipping method',
@@ -256,6 +262,16 @@ export const SHARED_REFUSALS = {
     status: 409,
     message: 'The custom fields of one thing hold at most {limit} characters together',
   },
+  CUSTOM_FIELDS_OF_ANSWER_TOO_LONG: {
+    status: 409,
+    message:
+      'The custom fields of this answer hold more than {limit} characters together: ask for fewer things',
+  },
+
+  // Rules
+  RULE_CONTRADICTORY: { status: 400, message: 'The rule contradicts itself: {problem}' },
+  TOO_MANY_RULES: { status: 409, message: 'A shop has at most {limit} rules' },
+  TOO_MANY_TASKS: { status: 409, message: 'A shop has at most {limit} open tasks' },
 
   // Sandboxes
   NOT_A_SANDBOX: { status: 409, message: 'The shop is no sandbox' },

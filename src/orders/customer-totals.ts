@@ -51,6 +51,18 @@ export function addToCustomerTotals(
   );
 }
 
+/** How many orders count of each of these customers; those without an order are missing. */
+export async function findOrderCounts(
+  db: Queries,
+  shopId: string,
+  customerIds: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await db.many<{ customerId: string; orders: number }>(sql`
+    select upper(customer_id::text) as "customerId", orders from customer_total
+    where shop_id = ${shopId} and currency = ${ALL_CURRENCIES} and customer_id = any (${customerIds}::uuid[])`);
+  return new Map(rows.map(({ customerId, orders }) => [customerId, orders]));
+}
+
 /** What an order is in the totals of its customer. */
 export interface CustomerShare {
   customerId: string;

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { BulkPriceInfo, Quantity, TaxClassInfo, Weight } from '../catalogue/products/schema.ts';
+import { ShownFields } from '../shops/settings/shown-fields.ts';
 import { Price } from '../http/price.ts';
 import { Id, Links, Nullable } from '../http/schemas.ts';
 import { Image } from '../platform/media/schema.ts';
@@ -54,6 +55,7 @@ const ProductLineItem = Type.Object(
       text('Headline of the field that it was typed into; absent: the product has none.', 'Your engraving'),
     ),
     isInWishlist: Type.Boolean({ description: 'On the wish list of the visitor.', examples: [false] }),
+    fields: ShownFields,
   },
   { title: 'productLineItem' },
 );

@@ -1,5 +1,6 @@
 import { absolute, anyText, tierPrice } from '../catalogue/products/render.ts';
 import { unitNames, unitSign } from '../catalogue/products/units.ts';
+import type { ShownField } from '../fields/value.ts';
 import type { Localised } from '../http/locale.ts';
 import { priceOf, type Price, type TaxType } from '../http/price.ts';
 import type { Link } from '../http/schemas.ts';
@@ -18,7 +19,8 @@ export interface RenderContext {
 }
 
 export function shippingLink(shipping: Content['shipping'], base: string): Link[] {
-  if (!shipping) return [];
+  // What an app has offered is no method of the shop.
+  if (!shipping || shipping.option) return [];
   return [{ rel: 'shipping-method', href: `${base}/shipping-methods/${shipping.shippingMethodId}` }];
 }
 
@@ -67,6 +69,24 @@ export function lineItemContainer(content: Content, context: RenderContext): Lin
         : { name: words.basketDiscount, lineItemPrice: price(content.basketDiscount) }),
       links: [],
     },
+  };
+}
+
+export function lineIdsOf(container: LineItemContainer | undefined): string[] {
+  return container?.productLineItems.map(({ lineItemId }) => lineItemId) ?? [];
+}
+
+/** The lines with their custom fields. */
+export function linesWithFields(
+  container: LineItemContainer,
+  fieldsOf: (lineItemId: string) => ShownField[],
+): LineItemContainer {
+  return {
+    ...container,
+    productLineItems: container.productLineItems.map((line) => ({
+      ...line,
+      fields: fieldsOf(line.lineItemId),
+    })),
   };
 }
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { IncludeFields } from '../shops/settings/shown-fields.ts';
 import { toMilliseconds } from '../http/dates.ts';
 import { notFound } from '../http/errors.ts';
 import { readingLocale } from '../http/locale.ts';
@@ -10,6 +11,7 @@ import { withCachedSettings } from '../shops/settings/settings.ts';
 import { recordCancellation } from './cancel.ts';
 import { changeOrder } from './change.ts';
 import { findHistory } from './history.ts';
+import { ordersWithFields } from './order-fields.ts';
 import {
   appIdOf,
   manageOperation,
@@ -33,6 +35,7 @@ export const getManagedOrder = operation({
   summary: 'Get managed order',
   description: 'The order with its payments, shipments and returns, and the app that edits it.',
   access: 'orders_read',
+  query: Type.Object({ locale: LocaleParameter, includeFields: IncludeFields }),
   answer: ManagedOrderAnswer,
 });
 
@@ -89,15 +92,18 @@ export const cancelOrder = operation({
 });
 
 export function managedOrders(api: Operations): void {
-  api.read(getManagedOrder, async ({ db, shopId, params, query, origin }) =>
-    withCachedSettings(db, shopId, async (settings, verify) => {
+  api.read(getManagedOrder, async (call) => {
+    const { db, shopId, params, query, origin } = call;
+    return withCachedSettings(db, shopId, async (settings, verify) => {
       const order = await findOrderWithActivity(db, shopId, params.orderId);
       verify(order?.settingsVersion);
       if (!order) throw notFound();
       const locale = readingLocale(query.locale, settings);
-      return toManagedOrder(order, order, { locale, origin, settings });
-    }),
-  );
+      const context = { locale, origin, settings };
+      const [answer] = await ordersWithFields(call, context, [toManagedOrder(order, order, context)]);
+      return answer!;
+    });
+  });
 
   api.read(listOrderHistory, async ({ db, shopId, params: { orderId }, query }) => {
     const page = pageOf(query);

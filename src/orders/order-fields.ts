@@ -1,9 +1,13 @@
 import { Type } from 'typebox';
-import { fieldOperations, fieldValues, type FieldedThing } from '../fields/values.ts';
+import { audienceOf } from '../fields/access.ts';
+import { fieldOperations, fieldValues, findShownFields, type FieldedThing } from '../fields/values.ts';
+import type { ReadCall } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
 import type { Content } from '../pricing/content.ts';
 import { changeOrder } from './change.ts';
+import { lineIdsOf, linesWithFields, type RenderContext } from './line-item-view.ts';
+import type { LineItemContainer } from './line-item-schema.ts';
 import { lockOrder } from './lock-order.ts';
 import { findOrder } from './queries.ts';
 
@@ -50,6 +54,32 @@ export function orderFields(api: Operations): void {
       return thing;
     },
   });
+}
+
+/** An order as answers show it. */
+export interface OrderWithFields {
+  orderId: string;
+  lineItemContainer?: LineItemContainer;
+}
+
+/** Orders with their custom fields and those of their lines, where they are asked for. */
+export async function ordersWithFields<Item extends OrderWithFields>(
+  { db, caller, query }: ReadCall<unknown, { includeFields?: boolean }, unknown>,
+  { locale, settings }: RenderContext,
+  orders: Item[],
+): Promise<Item[]> {
+  if (!query.includeFields) return orders;
+  const ids = orders.flatMap(({ orderId, lineItemContainer }) => [orderId, ...lineIdsOf(lineItemContainer)]);
+  const resources = ['order', 'orderLine'] as const;
+  const view = { audience: audienceOf(caller), locale };
+  const fieldsOfThing = await findShownFields(db, settings, resources, ids, view);
+  return orders.map((order) => ({
+    ...order,
+    ...(order.lineItemContainer && {
+      lineItemContainer: linesWithFields(order.lineItemContainer, fieldsOfThing),
+    }),
+    fields: fieldsOfThing(order.orderId),
+  }));
 }
 
 const orderThing = (orderId: string): FieldedThing => ({

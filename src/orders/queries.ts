@@ -120,6 +120,13 @@ export function findManagedOrder(db: Queries, shopId: string, orderId: string) {
     where customer_order.shop_id = ${shopId} and customer_order.order_id = ${orderId}`);
 }
 
+/** With data for the back office, in no order. */
+export function findManagedOrdersByIds(db: Queries, shopId: string, orderIds: readonly string[]) {
+  return db.many<ManagedOrder>(sql`
+    select ${orderColumns}, ${managedColumns} from ${ordersWithCustomers}
+    where customer_order.shop_id = ${shopId} and customer_order.order_id = any (${orderIds}::uuid[])`);
+}
+
 /** The order that a cart became: holders of the cart's token may know. */
 export function findOrderOfCart(db: Queries, shopId: string, cartId: string) {
   return db.one<{ orderId: string; tokenHash: Buffer }>(sql`

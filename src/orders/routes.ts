@@ -1,5 +1,8 @@
 import { Type, type Static } from 'typebox';
 import type { RenderContext } from './line-item-view.ts';
+import { audienceOf } from '../fields/access.ts';
+import { FieldFilter, requestedValues } from '../fields/filter.ts';
+import { IncludeFields } from '../shops/settings/shown-fields.ts';
 import { notFound, Refusal } from '../http/errors.ts';
 import { JsonPatch } from '../http/json-patch.ts';
 import { readingLocale, writingLocale } from '../http/locale.ts';
@@ -15,7 +18,8 @@ import { findOrders, findWholeOrders, type OrderFilter, type OrderPage } from '.
 import { orderPatch, patchedOrder } from './patch.ts';
 import { captureWhenSent } from './payments/capture.ts';
 import { lockOrder } from './lock-order.ts';
-import { findOrderVersions } from './queries.ts';
+import { ordersWithFields, type OrderWithFields } from './order-fields.ts';
+import { findOrder, findOrderVersions } from './queries.ts';
 import { toListedOrder, toOrder } from './render.ts';
 import { Order, STATE_FILTERS, STATES } from './schema.ts';
 import { cachedOrder } from './order-cache.ts';
@@ -32,9 +36,9 @@ const stateFilter = (state: string) =>
     Type.Boolean({ description: `Whether ${state} is set. Absent: set or not.`, examples: [false] }),
   );
 
-const { lineItemContainer, links, ...head } = Order.properties;
+const { lineItemContainer, links, fields, ...head } = Order.properties;
 const ListedOrder = Type.Object(
-  { ...head, lineItemContainer: Type.Optional(lineItemContainer), links },
+  { ...head, lineItemContainer: Type.Optional(lineItemContainer), links, fields },
   { title: 'order summary' },
 );
 
@@ -60,6 +64,8 @@ const OrdersQuery = Type.Object({
       examples: ['lineItems'],
     }),
   ),
+  field: FieldFilter,
+  includeFields: IncludeFields,
 });
 
 const listOrders = operation({
@@ -82,7 +88,7 @@ const getOrder = operation({
   summary: 'Get order',
   access: 'orders_read',
   params: Type.Object({ orderId: Id }),
-  query: Type.Object({ locale: LocaleParameter }),
+  query: Type.Object({ locale: LocaleParameter, includeFields: IncludeFields }),
   answer: Order,
 });
 
@@ -103,7 +109,8 @@ export const updateOrder = operation({
 });
 
 export function orderOperations(api: Operations): void {
-  api.read(listOrders, async ({ db, shopId, query, origin }) => {
+  api.read(listOrders, async (call) => {
+    const { db, shopId, query, origin } = call;
     const page = pageOf(query);
     const filter = filterOf(query);
     const sort = {
@@ -114,36 +121,41 @@ export function orderOperations(api: Operations): void {
     const areIds = [filter.customerId, filter.productId].every((id) => id === null || isId(id));
     return withCachedSettings(db, shopId, async (settings, verify) => {
       const context = { locale: readingLocale(query.locale, settings), origin, settings };
+      const wanted = requestedValues(settings, 'order', audienceOf(call.caller), query.field);
       // A bad locale is refused regardless of the result.
       if (!areIds) return paged(page, 0, []);
-      const answer = <Row, Item>(
+      const answer = async <Row, Item extends OrderWithFields>(
         found: OrderPage<Row>,
         toItem: (order: Row, context: RenderContext) => Item,
       ) => {
         verify(found.settingsVersion);
-        return paged(
-          page,
-          found.results,
-          found.orders.map((order) => toItem(order, context)),
-        );
+        const items = found.orders.map((order) => toItem(order, context));
+        return paged(page, found.results, await ordersWithFields(call, context, items));
       };
       return query.include === 'lineItems'
-        ? answer(await findWholeOrders(db, shopId, filter, sort), toOrder)
-        : answer(await findOrders(db, shopId, filter, sort), toListedOrder);
+        ? answer(await findWholeOrders(db, shopId, { ...filter, wanted }, sort), toOrder)
+        : answer(await findOrders(db, shopId, { ...filter, wanted }, sort), toListedOrder);
     });
   });
 
-  api.read(getOrder, async ({ db, shopId, params, query, origin }) =>
-    withCachedSettings(db, shopId, async (settings, verify) => {
+  api.read(getOrder, async (call) => {
+    const { db, shopId, params, query, origin } = call;
+    return withCachedSettings(db, shopId, async (settings, verify) => {
       const versions = await findOrderVersions(db, shopId, params.orderId);
       verify(versions?.settingsVersion);
       if (!versions) throw notFound();
       const context = { locale: readingLocale(query.locale, settings), origin, settings };
+      if (query.includeFields) {
+        const row = await findOrder(db, shopId, params.orderId);
+        if (!row) throw notFound();
+        const [order] = await ordersWithFields(call, context, [toOrder(row, context)]);
+        return order!;
+      }
       const order = await cachedOrder(db, params.orderId, versions, context);
       if (!order) throw notFound();
       return order;
-    }),
-  );
+    });
+  });
 
   api.write(updateOrder, async ({ tx, shopId, params, query, body, origin, caller }) => {
     const patch = orderPatch(body);

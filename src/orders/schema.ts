@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { LineItemContainer, PaymentData, ShippingData } from './line-item-schema.ts';
 import { Address } from '../shops/countries/address.ts';
+import { ShownFields } from '../shops/settings/shown-fields.ts';
 import { Id, Links, Nullable } from '../http/schemas.ts';
 
 /** An order as answers show it. Keys stand in the order of the wire. */
@@ -92,6 +93,7 @@ export const Order = Type.Object(
     archivedOn: moment('Archived.'),
     lineItemContainer: { ...LineItemContainer, description: 'The ordered lines, and their totals.' },
     links: Links,
+    fields: ShownFields,
   },
   { title: 'order' },
 );

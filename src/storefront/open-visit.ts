@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { CartStore } from '../carts/cart-store.ts';
+import type { AppCalls } from '../apps/calls/calls.ts';
 import type { PlaceOrder } from '../checkout/order-cart.ts';
 import type { MissedAddresses } from '../catalogue/redirects/missed.ts';
 import type { Config } from '../config.ts';
@@ -32,6 +33,7 @@ export interface PageDeps {
   db: Database;
   carts: CartStore;
   placeOrder: PlaceOrder;
+  appCalls: AppCalls;
   vatRegister: VatRegister;
   payments: PaymentDeps;
   config: Config;
@@ -68,6 +70,7 @@ export async function openVisit(
   const {
     carts,
     placeOrder,
+    appCalls,
     vatRegister,
     payments,
     config,
@@ -99,6 +102,7 @@ export async function openVisit(
     db,
     carts,
     placeOrder,
+    appCalls,
     vatRegister,
     payments,
     config,
@@ -171,9 +175,9 @@ export async function countPage(request: FastifyRequest, deps: PageDeps): Promis
 }
 
 /** A page counts like a call of the API without a token. That costs a statement only now and then. */
-async function pageLimitRefusal(
+export async function pageLimitRefusal(
   request: FastifyRequest,
-  { config, limiter }: PageDeps,
+  { config, limiter }: Pick<PageDeps, 'config' | 'limiter'>,
 ): Promise<HttpError | undefined> {
   const limit = config.RATE_LIMIT_ANONYMOUS;
   if (limit === 0) return undefined;
@@ -184,7 +188,11 @@ async function pageLimitRefusal(
 }
 
 /** The addresses that follow from the host of the request: the shop's own host, or the shared one. */
-function visitAddresses(request: FastifyRequest, settings: Settings, { config, hosts }: PageDeps) {
+export function visitAddresses(
+  request: FastifyRequest,
+  settings: Settings,
+  { config, hosts }: Pick<PageDeps, 'config' | 'hosts'>,
+) {
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
   const { shopId, domainsInUse } = settings;
   const isOwnHost = hosts.shopOf(request.host) === shopId;

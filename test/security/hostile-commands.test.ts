@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 /** These go on until they are stopped. */
-const GOES_ON = new Set(['serve', 'webhook listen', 'mcp']);
+const GOES_ON = new Set(['serve', 'webhook listen', 'app dev', 'mcp']);
 
 const LONG = 'x'.repeat(100_000);
 const TEXTS: Readonly<Record<string, string>> = {

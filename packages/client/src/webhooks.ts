@@ -1,3 +1,4 @@
+import { encode, isHmacOf, isSignedWith, webhookKey } from './signature.ts';
 import type { webhooks } from './schema.ts';
 
 /** What a webhook sends; `eventType` says which of them it is. */
@@ -50,53 +51,19 @@ async function isSignedByWebhook(
   secret: string,
 ): Promise<boolean> {
   const timestamp = headerOf(request, 'webhook-timestamp');
-  if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) <= TOLERANCE)) {
+  if (!isRecent(timestamp, TOLERANCE)) {
     throw new WebhookVerificationError('The call is too old, or its time is missing');
   }
-  const key = fromBase64(secret.replace(/^whsec_/, ''));
-  if (!key) throw new TypeError('The secret of a webhook is whsec_ and Base64');
-  const signed = join(encode(`${headerOf(request, 'webhook-id')}.${timestamp}.`), body);
-  for (const signature of headerOf(request, 'webhook-signature').split(' ')) {
-    const [version, text = ''] = signature.split(',');
-    if (version === 'v1' && (await isHmacOf(key, signed, text))) return true;
-  }
-  return false;
+  const message = { id: headerOf(request, 'webhook-id'), timestamp, body };
+  return isSignedWith(webhookKey(secret), message, headerOf(request, 'webhook-signature'));
 }
 
-/** Web Crypto compares in constant time. */
-async function isHmacOf(
-  secret: Uint8Array<ArrayBuffer>,
-  message: Uint8Array<ArrayBuffer>,
-  text: string,
-): Promise<boolean> {
-  const signature = fromBase64(text);
-  if (!signature) return false;
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const key = await crypto.subtle.importKey('raw', secret, algorithm, false, ['verify']);
-  return crypto.subtle.verify('HMAC', key, signature, message);
+/** Whether the header of a time is so many seconds from now at most. */
+export function isRecent(timestamp: string, seconds: number): boolean {
+  return timestamp !== '' && Math.abs(Date.now() / 1000 - Number(timestamp)) <= seconds;
 }
 
-function headerOf({ headers }: WebhookRequest, name: string): string {
+export function headerOf({ headers }: Pick<WebhookRequest, 'headers'>, name: string): string {
   const value = headers instanceof Headers ? headers.get(name) : headers[name];
   return typeof value === 'string' ? value : '';
-}
-
-function encode(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(text);
-}
-
-function join(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(first.length + second.length);
-  bytes.set(first);
-  bytes.set(second, first.length);
-  return bytes;
-}
-
-/** undefined: it is no Base64. */
-function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
-  try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  } catch {
-    return undefined;
-  }
 }

@@ -487,7 +487,7 @@ describe('README.md', () => {
     return [
       first!,
       ...others.map((block) =>
-        block.includes('shop.') && !block.includes('createClient(') ? begin + block : block,
+        block.includes('shop.') && !/const shop = /.test(block) ? begin + block : block,
       ),
     ];
   };
@@ -516,7 +516,7 @@ describe('README.md', () => {
         return file;
       }),
     );
-    expect(files).toHaveLength(6);
+    expect(files).toHaveLength(7);
     await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }');
     await writeFile(
       path.join(folder, 'tsconfig.json'),
@@ -524,7 +524,10 @@ describe('README.md', () => {
         extends: path.join(root, 'tsconfig.json'),
         compilerOptions: {
           typeRoots: [path.join(root, 'node_modules/@types')],
-          paths: { '@kontor/client': [path.join(root, 'packages/client/src/index.ts')] },
+          paths: {
+            '@kontor/client': [path.join(root, 'packages/client/src/index.ts')],
+            '@kontor/client/testing': [path.join(root, 'packages/client/src/testing.ts')],
+          },
         },
         files,
         include: [],

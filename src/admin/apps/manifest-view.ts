@@ -1,6 +1,7 @@
 import type { ManifestRow } from '../../apps/manifest/queries.ts';
-import { inLanguage, type Manifest } from '../../apps/manifest/schema.ts';
+import { inLanguage, type AppCall, type Manifest } from '../../apps/manifest/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
+import { amountText } from '../components/format.ts';
 import type { ShopVisit } from '../visit.ts';
 import { scopeLists } from './parts.ts';
 
@@ -15,13 +16,28 @@ export function manifestLists(visit: ShopVisit, manifest: Manifest): Markup {
     ...manifest.blocks.map((entry) => adds.block({ title: title(entry), place: adds.places[entry.place] })),
     ...manifest.actions.map((entry) => adds.action({ title: title(entry) })),
   ];
+  const inShop = (manifest.storefrontBlocks ?? []).map((entry) =>
+    adds.block({ title: title(entry), place: adds.storefrontPlaces[entry.place] }),
+  );
   const told = [...new Set(manifest.webhooks.map(({ eventType }) => eventType))];
   return html`${scopeLists(visit, manifest.scopes)}
   ${manifest.scopes.length === 0 && html`<p>${messages.noScopes}</p>`} ${list(adds.title, added)}
+  ${list(adds.storefront, inShop)}
   ${list(
     messages.isTold,
     told.map((eventType) => html`<code>${eventType}</code>`),
+  )}
+  ${list(
+    messages.asked.title,
+    manifest.calls.map((call) => `${messages.asked[call.kind]}. ${withoutAnswer(visit, call)}`),
   )}`;
+}
+
+/** What happens when the app does not answer. */
+export function withoutAnswer(visit: ShopVisit, { kind, onFailure }: AppCall): string {
+  const { without } = visit.messages.apps.asked;
+  if (typeof onFailure === 'object') return without.price({ price: amountText(onFailure.price, visit) });
+  return without[onFailure === 'hide' && kind === 'checkoutValidation' ? 'accept' : onFailure];
 }
 
 const list = (title: string, items: readonly (string | Markup)[]) =>

@@ -17,7 +17,18 @@ const GROUPS: readonly {
   { name: 'shop', pages: ['opening', 'shop', 'invoices', 'languages', 'domains', 'redirects', 'moveIn'] },
   {
     name: 'selling',
-    pages: ['taxes', 'shipping', 'payments', 'orders', 'catalogue', 'customers', 'customFields', 'feeds'],
+    pages: [
+      'taxes',
+      'shipping',
+      'payments',
+      'orders',
+      'catalogue',
+      'customers',
+      'customFields',
+      'automation',
+      'feeds',
+      'assistants',
+    ],
   },
   { name: 'look', pages: ['theme', 'home', 'menus', 'media', 'emails', 'legal', 'law', 'privacy'] },
   { name: 'behind', pages: ['users', 'support', 'file', 'history', 'data', 'sandboxes'] },
@@ -107,7 +118,7 @@ function placeOf(visit: ShopVisit, page: PageName) {
       ? '/move-in'
       : page === 'customFields'
         ? '/custom-fields'
-        : ['users', 'support', 'media', 'redirects'].includes(page)
+        : ['users', 'support', 'media', 'redirects', 'automation'].includes(page)
           ? `/${page}`
           : `/settings/${page}`;
   return { href: adminPath(visit, path), text: pages[page], note: about[page] };

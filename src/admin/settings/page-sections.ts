@@ -31,6 +31,7 @@ export const PAGE_SECTIONS = {
   ],
   customers: ['customerGroups', 'newsletters'],
   feeds: ['feeds'],
+  assistants: ['assistants'],
   theme: ['theme', 'logoUrl'],
   home: ['home'],
   menus: ['menus'],

@@ -4,6 +4,7 @@ import type { MediaStorage } from '../../platform/media/storage.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { mediaPages } from '../media/media.ts';
 import type { ShopPages } from '../pages.ts';
+import { assistantSettingsPages } from './assistants.ts';
 import { catalogue } from './catalogue.ts';
 import { settingsFile } from './file.ts';
 import { homeSettingsPages } from './home.ts';
@@ -49,6 +50,7 @@ export function settings(
   payments(pages, format, providers);
   domains(pages, format, { service, hosts });
   feedSettingsPages(pages, format);
+  assistantSettingsPages(pages, format);
   theme(pages, format, media);
   mediaPages(pages, format, media);
   emails(pages, format, emailKinds);

@@ -25,9 +25,12 @@ export interface ReadManifest {
 
 /** Reads the manifest at this address, and the icon that it names. */
 export async function fetchManifest(deps: FetchDeps, address: URL): Promise<ReadManifest> {
-  if (deps.isOwnOrigin(address.origin)) throw new ManifestProblem('ownAddress');
-  const bytes = await fetchBytes(deps.policy, address, 'application/json', MAX_BYTES);
-  const manifest = parseManifest(bytes.toString('utf8'), address);
+  return readManifest(deps, address, await fetchManifestText(deps, address));
+}
+
+/** The manifest in this text, which was read there, with the icon that it names. */
+export async function readManifest(deps: FetchDeps, address: URL, text: string): Promise<ReadManifest> {
+  const manifest = parseManifest(text, address);
   if (manifest.icon === null) return { manifest, icon: null };
   const picture = await fetchBytes(
     deps.policy,
@@ -36,6 +39,13 @@ export async function fetchManifest(deps: FetchDeps, address: URL): Promise<Read
     MAX_ICON_BYTES,
   );
   return { manifest, icon: await drawIcon(picture) };
+}
+
+/** The manifest as it is written, unchecked. */
+export async function fetchManifestText(deps: FetchDeps, address: URL): Promise<string> {
+  if (deps.isOwnOrigin(address.origin)) throw new ManifestProblem('ownAddress');
+  const bytes = await fetchBytes(deps.policy, address, 'application/json', MAX_BYTES);
+  return bytes.toString('utf8');
 }
 
 /** Redirects lead no further than the host: what the merchant has typed is what the app is called by. */

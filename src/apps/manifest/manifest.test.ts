@@ -190,6 +190,89 @@ test('an update that asks for less is in force at once; one that asks for more w
   await merchant.post(`/apps/${appId}/uninstall`);
 });
 
+test('what an app is asked while customers wait is agreed to, and a change that asks for more waits', async () => {
+  const calls = [
+    {
+      kind: 'deliveryOptions',
+      url: '/delivery',
+      timeoutMs: 500,
+      cacheSeconds: 60,
+      onFailure: { price: 690 },
+    },
+    { kind: 'checkoutValidation', url: '/check', onFailure: 'hide' },
+  ];
+  const scopes = [...LABELS.scopes, 'carts_read'];
+  app.manifest = { ...LABELS, scopes, calls };
+  const appId = await added();
+  const page = await merchant.get(`/apps/${appId}/install`);
+  expect(page.text).toContain('Is asked while customers wait');
+  expect(page.text.replaceAll('\u00a0', ' ')).toContain(
+    'How a cart can be delivered, and what that costs. Without an answer, its delivery costs 6.90 €.',
+  );
+  expect(page.text).toContain('Whether a cart may be ordered. Without an answer, the cart may be ordered.');
+  await agreed(appId);
+  const isWaiting = async (changed: object[]) => {
+    app.manifest = { ...LABELS, scopes, calls: changed };
+    await merchant.post(`/apps/${appId}/read`);
+    return (await rowOf(appId))!.offered !== null;
+  };
+  const [delivery, check] = calls as [object, object];
+  expect(await isWaiting([{ ...delivery, timeoutMs: 300, cacheSeconds: 0, url: '/other' }, check])).toBe(
+    false,
+  );
+  expect(await isWaiting([{ ...delivery, timeoutMs: 301 }, check])).toBe(true);
+  expect(await isWaiting([{ ...delivery, timeoutMs: 300, onFailure: 'refuse' }, check])).toBe(true);
+  expect(await isWaiting([check])).toBe(false);
+  expect(await isWaiting([{ ...delivery, timeoutMs: 50 }, check])).toBe(true);
+  await merchant.post(`/apps/${appId}/uninstall`);
+});
+
+test.each([
+  ['without the scope', { calls: [{ kind: 'deliveryOptions', url: '/d', onFailure: 'hide' }] }, 'callScope'],
+  [
+    'of a kind that is not there yet',
+    { calls: [{ kind: 'taxes', url: '/t', onFailure: 'hide' }] },
+    'invalid',
+  ],
+  [
+    'with a budget that is too long',
+    { calls: [{ kind: 'deliveryOptions', url: '/d', onFailure: 'hide', timeoutMs: 801 }] },
+    'invalid',
+  ],
+  [
+    'that has a price for a check',
+    { calls: [{ kind: 'checkoutValidation', url: '/c', onFailure: { price: 1 } }], scopes: ['carts_read'] },
+    'invalid',
+  ],
+  [
+    'of another host',
+    { calls: [{ kind: 'deliveryOptions', url: 'https://other.example/d', onFailure: 'hide' }] },
+    'otherOrigin',
+  ],
+  [
+    'twice',
+    {
+      calls: [
+        { kind: 'deliveryOptions', url: '/d', onFailure: 'hide' },
+        { kind: 'deliveryOptions', url: '/e', onFailure: 'hide' },
+      ],
+    },
+    'invalid',
+  ],
+])('a call %s is refused', (_why, change, reason) => {
+  const text = JSON.stringify({ ...LABELS, ...change });
+  expect(() => parseManifest(text, new URL(app.origin))).toThrow(
+    expect.objectContaining({ name: 'ManifestProblem', reason }) as Error,
+  );
+});
+
+test('a kind of call that is not there yet is named with those that are', () => {
+  const calls = [{ kind: 'taxes', url: '/t', onFailure: 'hide' }];
+  expect(() => parseManifest(JSON.stringify({ ...LABELS, calls }), new URL(app.origin))).toThrow(
+    'The manifest is not valid: /calls/0/kind must be equal to one of the allowed values: deliveryOptions, checkoutValidation',
+  );
+});
+
 test('manifests are read again once a day, and one that is broken changes nothing but its note', async () => {
   const appId = await added();
   await agreed(appId);
@@ -448,9 +531,9 @@ test('the manifest of the guide is valid', async () => {
 });
 
 test('keys of later versions are ignored, and not stored', () => {
-  const text = JSON.stringify({ ...LABELS, calls: [{ name: 'rates' }] });
+  const text = JSON.stringify({ ...LABELS, blessings: [{ name: 'rates' }] });
   const manifest = parseManifest(text, new URL('https://labels.example/.well-known/kontor-app.json'));
-  expect(Object.keys(manifest)).not.toContain('calls');
+  expect(Object.keys(manifest)).not.toContain('blessings');
   expect(manifest.pages[0]!.url).toBe('https://labels.example/pages/labels');
   expect(() => parseManifest('[]', new URL('https://labels.example'))).toThrow(ManifestProblem);
 });

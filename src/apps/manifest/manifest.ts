@@ -1,6 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import { EVENT_TYPES } from '../../platform/events/types.ts';
 import { compileBody } from '../../http/validation.ts';
-import { ManifestFile, MAX_ACTION_ORDERS, type Localised, type Manifest } from './schema.ts';
+import {
+  ManifestFile,
+  MAX_ACTION_ORDERS,
+  MAX_CALL_TIMEOUT,
+  type AppCall,
+  type CallFailure,
+  type Localised,
+  type Manifest,
+} from './schema.ts';
 
 /** Why the manifest of an app can't be used. Pages say it in their reader's language, by its reason. */
 export class ManifestProblem extends Error {
@@ -28,6 +37,7 @@ const REASONS = {
   invalid: 'The manifest is not valid',
   otherOrigin: 'The manifest names an address of another host',
   webhookScope: 'A webhook needs a scope that the manifest does not ask for',
+  callScope: 'Calls while a customer waits need a scope that the manifest does not ask for',
   icon: 'The icon is not a PNG or JPEG of at most 256 KB',
   register: 'The app has not accepted the registration',
 } as const;
@@ -71,11 +81,29 @@ export function parseManifest(text: string, from: URL): Manifest {
       place,
       height,
     })),
+    ...(file.storefrontBlocks && {
+      storefrontBlocks: entries('/storefrontBlocks', file.storefrontBlocks).map(
+        ({ name, title, url, place, height = DEFAULT_HEIGHT }) => ({
+          name,
+          title: texts(title),
+          url,
+          place,
+          height,
+        }),
+      ),
+    }),
     actions: entries('/actions', file.actions).map(({ name, title, url, maxOrders = MAX_ACTION_ORDERS }) => ({
       name,
       title: texts(title),
       url,
       maxOrders,
+    })),
+    calls: entries('/calls', file.calls).map((call) => ({
+      kind: call.kind,
+      url: call.url,
+      timeoutMs: call.timeoutMs ?? MAX_CALL_TIMEOUT,
+      cacheSeconds: call.cacheSeconds ?? 0,
+      onFailure: failureOf(call.onFailure),
     })),
     settings: (file.settings ?? []).map(({ name, kind, label, hint, choices = [] }) => ({
       name,
@@ -87,8 +115,14 @@ export function parseManifest(text: string, from: URL): Manifest {
   };
   refuseDoubles('/pages', manifest.pages);
   refuseDoubles('/blocks', manifest.blocks);
+  refuseDoubles('/storefrontBlocks', manifest.storefrontBlocks ?? []);
   refuseDoubles('/actions', manifest.actions);
   refuseDoubles('/settings', manifest.settings);
+  refuseDoubles(
+    '/calls',
+    manifest.calls.map(({ kind }) => ({ name: kind })),
+  );
+  checkCalls(manifest);
   const withoutChoices = manifest.settings.find(
     ({ kind, choices }) => kind === 'choice' && choices.length === 0,
   );
@@ -103,6 +137,23 @@ export function parseManifest(text: string, from: URL): Manifest {
   return manifest;
 }
 
+/** A call tells the app about a cart, which is what this scope lets it read. */
+const CALL_SCOPE = 'carts_read';
+
+function checkCalls({ calls, scopes }: Manifest): void {
+  if (calls.length > 0 && !scopes.includes(CALL_SCOPE)) throw new ManifestProblem('callScope', CALL_SCOPE);
+  const priced = calls.find(
+    ({ kind, onFailure }) => kind !== 'deliveryOptions' && typeof onFailure === 'object',
+  );
+  if (priced) throw new ManifestProblem('invalid', `/calls: ${priced.kind} has no price`);
+}
+
+function failureOf(onFailure: CallFailure): CallFailure {
+  if (typeof onFailure === 'string') return onFailure;
+  const { price, name } = onFailure;
+  return { price, ...(name && { name: texts(name) }) };
+}
+
 function checked(text: string): ManifestFile {
   let file: unknown;
   try {
@@ -113,7 +164,12 @@ function checked(text: string): ManifestFile {
   const validate = compileBody(ManifestFile);
   if (!validate(file)) {
     const [error] = validate.errors ?? [];
-    throw new ManifestProblem('invalid', `${error?.instancePath ?? ''} ${error?.message ?? ''}`.trim());
+    const { allowedValues } = (error?.params ?? {}) as { allowedValues?: readonly string[] };
+    const allowed = allowedValues ? `: ${allowedValues.join(', ')}` : '';
+    throw new ManifestProblem(
+      'invalid',
+      `${error?.instancePath ?? ''} ${error?.message ?? ''}${allowed}`.trim(),
+    );
   }
   return file as ManifestFile;
 }
@@ -151,6 +207,21 @@ export function asksForMore(agreed: Manifest, read: Manifest): boolean {
     isKnown<{ eventType: string }>(agreed.webhooks, read.webhooks, ({ eventType }) => eventType) &&
     isKnown(agreed.pages, read.pages, byName) &&
     isKnown(agreed.blocks, read.blocks, ({ name, place }) => `${place} ${name}`) &&
-    isKnown(agreed.actions, read.actions, byName)
+    isKnown(
+      agreed.storefrontBlocks ?? [],
+      read.storefrontBlocks ?? [],
+      ({ name, place }) => `${place} ${name}`,
+    ) &&
+    isKnown(agreed.actions, read.actions, byName) &&
+    read.calls.every((call) => agreed.calls.some((known) => asksNoMore(known, call)))
+  );
+}
+
+/** What happens without an answer decides what customers pay and whether they can order at all. */
+function asksNoMore(known: AppCall, call: AppCall): boolean {
+  return (
+    known.kind === call.kind &&
+    known.timeoutMs >= call.timeoutMs &&
+    isDeepStrictEqual(known.onFailure, call.onFailure)
   );
 }

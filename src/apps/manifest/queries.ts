@@ -1,5 +1,5 @@
 import type { Queries, Transaction } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import { sql, type Sql } from '../../db/sql.ts';
 import type { Scope } from '../../http/scopes.ts';
 import type { EventType } from '../../platform/events/types.ts';
 import type { Manifest } from './schema.ts';
@@ -16,8 +16,12 @@ export interface ManifestRow {
   problem: string | null;
 }
 
+/** A manifest that was stored before apps could be asked has no calls. */
+const withCalls = (column: Sql) => sql`'{"calls": []}'::jsonb || ${column}`;
+
 const columns = sql`
-  upper(app_id::text) as "appId", address, agreed, offered, icon, read_at as "readAt", problem`;
+  upper(app_id::text) as "appId", address, ${withCalls(sql`agreed`)} as agreed,
+  ${withCalls(sql`offered`)} as offered, icon, read_at as "readAt", problem`;
 
 export function findManifest(db: Queries, shopId: string, appId: string) {
   return db.one<ManifestRow>(sql`
@@ -44,7 +48,7 @@ const MAX_INSTALLED = 100;
 /** What the merchant has agreed to, by name of the app. */
 export function findAgreed(db: Queries, shopId: string) {
   return db.many<{ appId: string; agreed: Manifest }>(sql`
-    select upper(app_manifest.app_id::text) as "appId", agreed
+    select upper(app_manifest.app_id::text) as "appId", ${withCalls(sql`agreed`)} as agreed
     from app_manifest join app on app.shop_id = ${shopId} and app.app_id = app_manifest.app_id
     where app_manifest.shop_id = ${shopId} and agreed is not null
     order by app.name limit ${MAX_INSTALLED}`);

@@ -30,11 +30,12 @@ export async function restoreManifests(
 
 /** Whether it is what reading a manifest at this address stores. */
 function isValid(stored: unknown, address: string): boolean {
-  const text = JSON.stringify(stored, (_key, value: unknown) => value ?? undefined);
+  const whole = { calls: [], ...(stored as object) };
+  const text = JSON.stringify(whole, (_key, value: unknown) => value ?? undefined);
   try {
     const file = { ...(JSON.parse(text) as object), manifest: 1 };
     const read = parseManifest(JSON.stringify(file), manifestAddress(address));
-    return JSON.stringify(sorted(read)) === JSON.stringify(sorted(stored));
+    return JSON.stringify(sorted(read)) === JSON.stringify(sorted(whole));
   } catch (error) {
     if (error instanceof ManifestProblem) return false;
     throw error;

@@ -11,17 +11,23 @@ import { EVENT_TYPE_NAMES, type EventType } from '../../platform/events/types.ts
 export const PLACES = ['order', 'product', 'customer', 'settings'] as const;
 export type Place = (typeof PLACES)[number];
 
+/** Where a block is shown in the storefront: on pages that the merchant puts it on, or on all pages of products. */
+export const STOREFRONT_PLACES = ['page', 'product'] as const;
+export type StorefrontPlace = (typeof STOREFRONT_PLACES)[number];
+
 export const FIELD_KINDS = ['text', 'longText', 'tick', 'choice', 'secret'] as const;
 
 /** Most orders that one action takes. */
 export const MAX_ACTION_ORDERS = 100;
 
 /** One line: no control characters, and none that turn the direction of a text. */
+export const LINE = '^(?! )[^\\p{C}\\p{Zl}\\p{Zp}]+(?<! )$';
+
 const line = (maxLength: number, description: string, example: string) =>
   Type.String({
     minLength: 1,
     maxLength,
-    pattern: '^(?! )[^\\p{C}\\p{Zl}\\p{Zp}]+(?<! )$',
+    pattern: LINE,
     description,
     examples: [example],
   });
@@ -60,6 +66,57 @@ const entry = <More extends TProperties>(more: More) =>
 
 const choiceOf = <Value extends string>(values: readonly Value[], description: string) =>
   Type.Unsafe<Value>({ type: 'string', enum: [...values], description, examples: [values[0]] });
+
+/** What an app can be asked while a customer waits. */
+export const CALL_KINDS = ['deliveryOptions', 'checkoutValidation'] as const;
+export type CallKind = (typeof CALL_KINDS)[number];
+
+/** Milliseconds that a customer waits for an app. */
+export const MAX_CALL_TIMEOUT = 800;
+export const MAX_CACHE_SECONDS = 3_600;
+/** Minor units; the price of a delivery without an answer. */
+const MAX_FIXED_PRICE = 1_000_000;
+
+const callEntry = Type.Object({
+  kind: choiceOf<CallKind>(
+    CALL_KINDS,
+    'deliveryOptions: how a cart can be delivered, and what it costs. checkoutValidation: whether a cart may be ordered.',
+  ),
+  url: address('Is asked.', '/kontor/delivery'),
+  timeoutMs: Type.Optional(
+    Type.Integer({
+      minimum: 50,
+      maximum: MAX_CALL_TIMEOUT,
+      description: 'Milliseconds for the whole call; absent: 800.',
+      examples: [600],
+    }),
+  ),
+  cacheSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_CACHE_SECONDS,
+      description: 'For how long an answer holds for the same question; absent: 0, it is asked each time.',
+      examples: [300],
+    }),
+  ),
+  onFailure: Type.Unsafe<CallFailure>({
+    description:
+      'What happens without a valid answer. hide: the checkout goes on without the app. refuse: it waits until the app answers. An object, for deliveryOptions: one option with this price.',
+    examples: ['hide'],
+    anyOf: [
+      { type: 'string', enum: ['hide', 'refuse'] },
+      Type.Object({
+        price: Type.Integer({
+          minimum: 0,
+          maximum: MAX_FIXED_PRICE,
+          description: "Minor units of the shop's default currency.",
+          examples: [690],
+        }),
+        name: Type.Optional(localised(60, 'Its name; absent: the name of the app.', 'Standard delivery')),
+      }),
+    ],
+  }),
+});
 
 export const ManifestFile = Type.Object(
   {
@@ -111,6 +168,25 @@ export const ManifestFile = Type.Object(
         { maxItems: 10, description: 'Blocks on pages of the admin.' },
       ),
     ),
+    storefrontBlocks: Type.Optional(
+      Type.Array(
+        entry({
+          place: choiceOf<StorefrontPlace>(
+            STOREFRONT_PLACES,
+            '`page`: where the merchant puts it, in the editor of pages. `product`: on all pages of products.',
+          ),
+          height: Type.Optional(
+            Type.Integer({
+              minimum: 60,
+              maximum: 1_000,
+              description: 'Its height in pixels, until the app says another one.',
+              examples: [240],
+            }),
+          ),
+        }),
+        { maxItems: 10, description: 'Blocks in the storefront.' },
+      ),
+    ),
     actions: Type.Optional(
       Type.Array(
         entry({
@@ -125,6 +201,12 @@ export const ManifestFile = Type.Object(
         }),
         { maxItems: 10, description: 'Actions on one or more orders.' },
       ),
+    ),
+    calls: Type.Optional(
+      Type.Array(callEntry, {
+        maxItems: CALL_KINDS.length,
+        description: 'What it is asked while a customer waits. They need the scope carts_read.',
+      }),
     ),
     settings: Type.Optional(
       Type.Array(
@@ -181,6 +263,11 @@ export interface BlockEntry extends Entry {
   height: number;
 }
 
+export interface StorefrontEntry extends Entry {
+  place: StorefrontPlace;
+  height: number;
+}
+
 export interface ActionEntry extends Entry {
   maxOrders: number;
 }
@@ -191,6 +278,17 @@ export interface SettingField {
   label: Localised;
   hint: Localised | null;
   choices: { value: string; label: Localised }[];
+}
+
+/** Without an answer: the checkout goes on without the app, waits for it, or takes one option at a fixed price. */
+export type CallFailure = 'hide' | 'refuse' | { price: number; name?: Localised };
+
+export interface AppCall {
+  kind: CallKind;
+  url: string;
+  timeoutMs: number;
+  cacheSeconds: number;
+  onFailure: CallFailure;
 }
 
 /** The manifest as it is stored: with whole addresses, and every key. */
@@ -204,7 +302,10 @@ export interface Manifest {
   webhooks: { eventType: EventType; url: string }[];
   pages: Entry[];
   blocks: BlockEntry[];
+  /** Absent where there are none, as in manifests that were stored before there were any. */
+  storefrontBlocks?: StorefrontEntry[];
   actions: ActionEntry[];
+  calls: AppCall[];
   settings: SettingField[];
 }
 

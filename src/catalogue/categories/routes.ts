@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
+import { IncludeFields } from '../../shops/settings/shown-fields.ts';
+import { withFields } from '../../fields/values.ts';
 import { aliasOf, aliasStart, freeAlias } from '../../kernel/aliases.ts';
 import { hasScope, type Caller } from '../../http/callers.ts';
 import { invalid, notFound, Refusal } from '../../http/errors.ts';
 import { readingLocale, writingLocale, type Localised } from '../../http/locale.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, type ReadCall } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { Id, LocaleParameter } from '../../http/schemas.ts';
 import { isId, newId } from '../../kernel/ids.ts';
@@ -30,7 +32,7 @@ import {
   updateCategoryRow,
   updateSequence,
 } from './queries.ts';
-import { titledLink, toCategory } from './render.ts';
+import { titledLink, toCategory, type CategoryView } from './render.ts';
 import { Category, ChangedCategory, NewCategory, Sequence, Subcategory } from './schema.ts';
 import { takeNumber } from '../../platform/counters.ts';
 import { addMedia, bytesOf } from '../../platform/media/quota.ts';
@@ -60,6 +62,7 @@ const listCategories = operation({
     locale: LocaleParameter,
     productId: Type.Optional({ ...Id, description: 'Only categories of this product.' }),
     includeInvisible: IncludeInvisible,
+    includeFields: IncludeFields,
   }),
   answer: Type.Array(Category),
 });
@@ -72,7 +75,11 @@ export const getCategory = operation({
   summary: 'Get category',
   access: 'products_read',
   params,
-  query: Type.Object({ locale: LocaleParameter, includeInvisible: IncludeInvisible }),
+  query: Type.Object({
+    locale: LocaleParameter,
+    includeInvisible: IncludeInvisible,
+    includeFields: IncludeFields,
+  }),
   answer: Category,
 });
 
@@ -146,7 +153,8 @@ const updateCategorySequence = operation({
 });
 
 export function categories(api: Operations): void {
-  api.read(listCategories, async ({ db, shopId, query, caller, link, origin }) => {
+  api.read(listCategories, async (call) => {
+    const { db, shopId, query, caller, link, origin } = call;
     const all = seesHidden(caller, query);
     const { productId = '' } = query;
     const [settings, rows] = await Promise.all([
@@ -158,17 +166,24 @@ export function categories(api: Operations): void {
           : [],
     ]);
     const view = { settings, locale: readingLocale(query.locale, settings), link, origin };
-    return rows.map((row) => toCategory(row, view));
+    return besideFields(
+      call,
+      view,
+      rows.map((row) => toCategory(row, view)),
+    );
   });
 
-  api.read(getCategory, async ({ db, shopId, params, query, caller, link, origin }) => {
+  api.read(getCategory, async (call) => {
+    const { db, shopId, params, query, caller, link, origin } = call;
     const [settings, row] = await Promise.all([
       shopSettings(db, shopId),
       findCategory(db, shopId, params.categoryId, seesHidden(caller, query)),
     ]);
     const locale = readingLocale(query.locale, settings);
     if (!row) throw notFound();
-    return toCategory(row, { settings, locale, link, origin });
+    const view = { settings, locale, link, origin };
+    const [category] = await besideFields(call, view, [toCategory(row, view)]);
+    return category!;
   });
 
   api.write(createSubcategory, async ({ tx, shopId, params, query, body, link, origin, created }) => {
@@ -277,6 +292,16 @@ export function categories(api: Operations): void {
     await updateSequence(tx, shopId, params.categoryId, body);
     return body;
   });
+}
+
+/** With their custom fields, where they are asked for. */
+async function besideFields(
+  call: ReadCall<unknown, { includeFields?: boolean }, unknown>,
+  { settings, locale }: Pick<CategoryView, 'settings' | 'locale'>,
+  categories: Static<typeof Category>[],
+): Promise<Static<typeof Category>[]> {
+  if (!call.query.includeFields) return categories;
+  return withFields(call, settings, locale, ['category'], categories, ({ categoryId }) => categoryId);
 }
 
 function seesHidden(caller: Caller, { includeInvisible = false }: { includeInvisible?: boolean }): boolean {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { MAX_ALIAS_LENGTH } from '../../kernel/aliases.ts';
+import { ShownFields } from '../../shops/settings/shown-fields.ts';
 import { Id, Link, Links, Nullable } from '../../http/schemas.ts';
 import { Image } from '../../platform/media/schema.ts';
 
@@ -63,6 +64,7 @@ export const Category = Type.Object(
     }),
     sfUrl,
     links: Links,
+    fields: ShownFields,
   },
   { title: 'category' },
 );

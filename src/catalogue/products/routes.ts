@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 import { audienceOf } from '../../fields/access.ts';
-import { IncludeFields } from '../../fields/schema.ts';
+import { IncludeFields } from '../../shops/settings/shown-fields.ts';
+import { FieldFilter, requestedValues } from '../../fields/filter.ts';
+import { withFields } from '../../fields/values.ts';
 import { notFound, Refusal } from '../../http/errors.ts';
 import { readingLocale } from '../../http/locale.ts';
 import { operation, type ReadCall } from '../../http/operation.ts';
@@ -11,10 +13,12 @@ import { CurrencyParameter, Id, LocaleParameter } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
 import { searchPage } from '../search/list-search.ts';
 import { parseQuery } from '../search/query.ts';
-import { shopSettings, withCachedSettings } from '../../shops/settings/settings.ts';
-import { pageOfProducts } from './listing-page.ts';
-import { productJson, readProductJson, renderProductListPage } from './product-cache.ts';
-import { findByNumber, findVersions } from './queries.ts';
+import { findPageWithValues } from '../search/value-page.ts';
+import { shopSettings, withCachedSettings, type Settings } from '../../shops/settings/settings.ts';
+import { pageOfProducts, parseVersions } from './listing-page.ts';
+import { productJson, productValues, readProductJson, renderProductListPage } from './product-cache.ts';
+import { findByNumber, findVersions, type ProductVersion } from './queries.ts';
+import type { RenderOptions } from './render.ts';
 import { Product, ProductList } from './schema.ts';
 import {
   IncludeInvisible,
@@ -77,6 +81,8 @@ export const listProducts = operation({
       }),
     ),
     includeInvisible: IncludeInvisible,
+    field: FieldFilter,
+    includeFields: IncludeFields,
   }),
   answer: ProductList,
 });
@@ -137,12 +143,19 @@ export function productOperations(api: Operations): void {
         offset: page.offset,
         ...(query.categoryId === undefined ? {} : { categoryId: query.categoryId.toUpperCase() }),
       };
+      const wanted = requestedValues(settings, 'product', audienceOf(call.caller), query.field);
       const found =
-        terms.length > 0
-          ? await searchPage(db, shopId, { ...options, terms })
-          : await pageOfProducts(db, shopId, options);
+        wanted.length > 0
+          ? await findPageWithValues(db, shopId, { ...options, terms, wanted })
+          : terms.length > 0
+            ? await searchPage(db, shopId, { ...options, terms })
+            : await pageOfProducts(db, shopId, options);
       verify(found.settingsVersion);
-      return renderProductListPage(db, settings, page, found, renderOptions(call, settings, query, 'list'));
+      const rendering = renderOptions(call, settings, query, 'list');
+      if (!query.includeFields) return renderProductListPage(db, settings, page, found, rendering);
+      const more = found.isMore ? { moreResults: true } : {};
+      const items = await productsWithFields(call, settings, parseVersions(found.versions), rendering);
+      return { ...paged(page, found.results, items), ...more };
     });
   });
 
@@ -171,14 +184,32 @@ export function productOperations(api: Operations): void {
 
 /** In the order of the ids; unknown and invisible ones are left out. */
 async function productsById(
-  call: ReadCall<unknown, LocaleAndCurrency, unknown>,
+  call: ReadCall<unknown, LocaleAndCurrency & { includeFields?: boolean }, unknown>,
   requestedIds: readonly string[],
-): Promise<RawJson> {
+): Promise<RawJson | ReturnType<typeof paged<Product>>> {
   if (requestedIds.length > MAX_IDS) throw new Refusal('TOO_MANY_IDS', { limit: MAX_IDS });
   const { db, shopId, query } = call;
   const settings = await shopSettings(db, shopId);
   const ids = requestedIds.filter(isId).map((id) => id.toUpperCase());
   const refs = (await findVersions(db, shopId, ids)).filter(({ visible }) => visible);
-  const items = await productJson(db, settings, refs, renderOptions(call, settings, query, 'list'));
-  return joinRawJson(paged({ page: 1, resultsPerPage: MAX_IDS, offset: 0 }, items.length, items));
+  const rendering = renderOptions(call, settings, query, 'list');
+  const page = { page: 1, resultsPerPage: MAX_IDS, offset: 0 };
+  if (query.includeFields) {
+    const items = await productsWithFields(call, settings, refs, rendering);
+    return paged(page, items.length, items);
+  }
+  const items = await productJson(db, settings, refs, rendering);
+  return joinRawJson(paged(page, items.length, items));
+}
+
+/** Products with their custom fields, which are read beside the cached products. */
+async function productsWithFields(
+  call: ReadCall<unknown, unknown, unknown>,
+  settings: Settings,
+  versions: readonly ProductVersion[],
+  rendering: RenderOptions,
+): Promise<Product[]> {
+  const products = await productValues(call.db, settings, versions, rendering);
+  const resources = ['product', 'variation'] as const;
+  return withFields(call, settings, rendering.locale, resources, products, ({ productId }) => productId);
 }

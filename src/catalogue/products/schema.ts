@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { ShownFieldAnswer } from '../../fields/schema.ts';
+import { ShownFields } from '../../shops/settings/shown-fields.ts';
 import { Price } from '../../http/price.ts';
 import { Id, Links, Nullable, Paged, Timestamp } from '../../http/schemas.ts';
 import { Image } from '../../platform/media/schema.ts';
@@ -279,9 +279,7 @@ export const Product = Type.Object(
     isInWishlist: flag('Always false for apps.'),
     videos: Type.Array(Video, { description: 'Videos.' }),
     links: Links,
-    fields: Type.Optional(
-      Type.Array(ShownFieldAnswer, { description: 'Custom fields; only with includeFields.' }),
-    ),
+    fields: ShownFields,
   },
   { title: 'product' },
 );

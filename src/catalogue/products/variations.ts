@@ -1,6 +1,9 @@
 import { Type, type Static } from 'typebox';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { audienceOf } from '../../fields/access.ts';
+import { IncludeFields, ShownFields } from '../../shops/settings/shown-fields.ts';
+import { findShownFields } from '../../fields/values.ts';
 import { invalid, notFound, Refusal } from '../../http/errors.ts';
 import { readingLocale } from '../../http/locale.ts';
 import { operation } from '../../http/operation.ts';
@@ -67,6 +70,7 @@ const VariationList = Type.Object(
         {
           link: { ...Link, description: 'The variation itself.' },
           attributeSelection: Type.Array(VariationIdentifier, { description: 'Its values.' }),
+          fields: ShownFields,
         },
         { title: 'variation' },
       ),
@@ -129,7 +133,7 @@ const listVariations = operation({
   description: 'The visible variations of a master, or of the master of a variation. 404 if there are none.',
   access: 'products_read',
   params: Type.Object({ productId: Id }),
-  query: Type.Object({ locale: LocaleParameter, ...parameters }),
+  query: Type.Object({ locale: LocaleParameter, ...parameters, includeFields: IncludeFields }),
   answer: VariationList,
 });
 
@@ -169,6 +173,15 @@ export function variationOperations(api: Operations): void {
     if (results === 0) throw notFound();
     const locale = readingLocale(query.locale, settings);
     const type = typeOf(requested, settings);
+    const fieldsOf = query.includeFields
+      ? await findShownFields(
+          db,
+          settings,
+          ['variation'],
+          rows.map(({ productId }) => productId),
+          { audience: audienceOf(call.caller), locale },
+        )
+      : undefined;
     return {
       results,
       resultsPerPage: page.resultsPerPage,
@@ -182,6 +195,7 @@ export function variationOperations(api: Operations): void {
           settings,
           locale,
         )!,
+        ...(fieldsOf && { fields: fieldsOf(productId) }),
       })),
     };
   });

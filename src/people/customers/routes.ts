@@ -1,18 +1,25 @@
 import { Type } from 'typebox';
+import { IncludeFields } from '../../shops/settings/shown-fields.ts';
+import { audienceOf } from '../../fields/access.ts';
+import { FieldFilter, requestedValues } from '../../fields/filter.ts';
+import { withFields } from '../../fields/values.ts';
 import { toSeconds } from '../../http/dates.ts';
 import { notFound, Refusal } from '../../http/errors.ts';
 import { JsonPatch, patchOf } from '../../http/json-patch.ts';
-import { operation } from '../../http/operation.ts';
+import { readingLocale } from '../../http/locale.ts';
+import { operation, type ReadCall } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { paged, paging } from '../../http/paging.ts';
-import { Id, Nullable, Paged } from '../../http/schemas.ts';
+import { Id, LocaleParameter, Nullable, Paged } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
 import { recordEvents, takeTimeOfCommit } from '../../platform/events/log.ts';
 import { AddressRequest, toAddress } from '../../shops/countries/address.ts';
+import { shopSettings } from '../../shops/settings/settings.ts';
 import {
   countCustomers,
   findCustomer,
   findCustomers,
+  findCustomersWith,
   insertCustomer,
   insertNumberedCustomer,
   lockCustomer,
@@ -59,7 +66,12 @@ const listCustomers = operation({
   summary: 'List customers',
   description: 'Oldest first.',
   access: 'customers_read',
-  query: Type.Object(parameters),
+  query: Type.Object({
+    locale: LocaleParameter,
+    ...parameters,
+    field: FieldFilter,
+    includeFields: IncludeFields,
+  }),
   answer: Paged(Customer, 'customer list'),
 });
 
@@ -83,6 +95,7 @@ export const getCustomer = operation({
   summary: 'Get customer',
   access: 'customers_read',
   params: Type.Object({ customerId: Id }),
+  query: Type.Object({ locale: LocaleParameter, includeFields: IncludeFields }),
   answer: Customer,
 });
 
@@ -102,17 +115,23 @@ export const updateCustomer = operation({
 });
 
 export function customerOperations(api: Operations): void {
-  api.read(listCustomers, async ({ db, shopId, query, link }) => {
+  api.read(listCustomers, async (call) => {
+    const { db, shopId, query, link } = call;
     const page = pageOf(query);
+    const { resultsPerPage: limit, offset } = page;
+    if (query.field !== undefined) {
+      const settings = await shopSettings(db, shopId);
+      const wanted = requestedValues(settings, 'customer', audienceOf(call.caller), query.field);
+      const found = await findCustomersWith(db, shopId, wanted, { limit, offset });
+      const matching = found.rows.map((row) => toCustomer(row, link));
+      return paged(page, found.results, await besideFields(call, matching));
+    }
     const [results, rows] = await Promise.all([
       countCustomers(db, shopId),
-      findCustomers(db, shopId, page.resultsPerPage, page.offset),
+      findCustomers(db, shopId, limit, offset),
     ]);
-    return paged(
-      page,
-      results,
-      rows.map((row) => toCustomer(row, link)),
-    );
+    const items = rows.map((row) => toCustomer(row, link));
+    return paged(page, results, await besideFields(call, items));
   });
 
   api.write(createCustomer, async ({ tx, shopId, body, link, created }) => {
@@ -133,10 +152,12 @@ export function customerOperations(api: Operations): void {
     return toCustomer(row, link);
   });
 
-  api.read(getCustomer, async ({ db, shopId, params, link }) => {
+  api.read(getCustomer, async (call) => {
+    const { db, shopId, params, link } = call;
     const row = await findCustomer(db, shopId, params.customerId);
     if (!row) throw notFound();
-    return toCustomer(row, link);
+    const [customer] = await besideFields(call, [toCustomer(row, link)]);
+    return customer!;
   });
 
   api.write(updateCustomer, async ({ tx, shopId, params, body, link }) => {
@@ -160,6 +181,18 @@ export function customerOperations(api: Operations): void {
     await updateCustomerRow(tx, shopId, row);
     return toCustomer(row, link);
   });
+}
+
+/** With their custom fields, where they are asked for. */
+async function besideFields(
+  call: ReadCall<unknown, { locale?: string; includeFields?: boolean }, unknown>,
+  customers: Customer[],
+): Promise<Customer[]> {
+  const { db, shopId, query } = call;
+  if (!query.includeFields) return customers;
+  const settings = await shopSettings(db, shopId);
+  const locale = readingLocale(query.locale, settings);
+  return withFields(call, settings, locale, ['customer'], customers, ({ customerId }) => customerId);
 }
 
 export function toCustomer(row: CustomerRow, link: (path: string) => string): Customer {

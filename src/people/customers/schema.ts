@@ -1,3 +1,4 @@
+import { ShownFields } from '../../shops/settings/shown-fields.ts';
 import { Type, type Static } from 'typebox';
 import { Id, Links, Nullable, Timestamp } from '../../http/schemas.ts';
 import { Address } from '../../shops/countries/address.ts';
@@ -19,6 +20,7 @@ export const Customer = Type.Object(
     billingAddress: Nullable({ ...Address, description: 'Where invoices go.' }),
     internalNote: Nullable(Type.String(customerNoteOptions)),
     links: Links,
+    fields: ShownFields,
   },
   { title: 'customer' },
 );

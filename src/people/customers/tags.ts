@@ -5,6 +5,7 @@ import { notFound, Refusal } from '../../http/errors.ts';
 import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { Id } from '../../http/schemas.ts';
+import type { Address } from '../../shops/countries/address.ts';
 import { lockCustomer } from './queries.ts';
 
 export const MAX_TAGS = 20;
@@ -12,7 +13,8 @@ export const MAX_TAG_LENGTH = 40;
 /** Customers that are tagged at once. */
 export const MAX_TAGGED = 100;
 
-const Tags = (description: string) =>
+/** Tags of customers, and of orders. */
+export const Tags = (description: string) =>
   Type.Array(
     // A comma separates the tags in files and forms.
     Type.String({
@@ -162,14 +164,29 @@ export const tagsOf = (shopId: string) => sql`
   where customer_tag.shop_id = ${shopId} and customer_tag.customer_id = customer.customer_id
   order by customer_tag.tag_key collate "C"`;
 
+export interface TaggedCustomer {
+  customerId: string;
+  customerNumber: string;
+  billingAddress: Address | null;
+  tags: string[];
+}
+
+/** These customers with their tags, in no order. */
+export function findCustomersWithTags(db: Queries, shopId: string, customerIds: readonly string[]) {
+  return db.many<TaggedCustomer>(sql`
+    select upper(customer_id::text) as "customerId", customer_number as "customerNumber",
+      billing_address as "billingAddress", array(${tagsOf(shopId)}) as tags
+    from customer where shop_id = ${shopId} and customer_id = any (${customerIds}::uuid[])`);
+}
+
 /** The first spelling of each counts. */
-function distinctTags(tags: readonly string[]): string[] {
+export function distinctTags(tags: readonly string[]): string[] {
   const byKey = new Map<string, string>();
   for (const tag of tags) if (!byKey.has(tag.toLowerCase())) byKey.set(tag.toLowerCase(), tag);
   return [...byKey.values()];
 }
 
-const sortedTags = (tags: readonly string[]) =>
+export const sortedTags = (tags: readonly string[]) =>
   tags.toSorted((left, right) => (left.toLowerCase() < right.toLowerCase() ? -1 : 1));
 
 /** The tags of the shop, from the index: it skips from each tag to the next one. */

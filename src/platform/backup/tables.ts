@@ -9,7 +9,11 @@ import { sql } from '../../db/sql.ts';
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   account_session:
     'Shoppers sign in again: a browser that was signed out since the backup must not be signed in by a restore.',
+  app_call_log: 'Calls of apps are recorded by the installation that made them.',
   app_use: 'Calls are counted by the installation that answered them.',
+  assistant_call: 'Calls are noted by the installation that answered them.',
+  assistant_key:
+    'A key is sealed with the key of the installation, and is made anew in a restored shop, so that two shops do not sign alike.',
   authorisation_code: 'A code that installs an app is valid for ten minutes.',
   bulk_edit: 'Many products are changed, and changed back, by the installation in which it was asked for.',
   bulk_edit_item:

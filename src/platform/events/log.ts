@@ -27,6 +27,8 @@ interface Pending {
   time: Promise<Date> | undefined;
   /** The positions of the first events: the counter was advanced by them. */
   positions: number[];
+  /** Added to the data of each event. */
+  mark: Readonly<Record<string, string>>;
 }
 
 const pendingOf = new WeakMap<Transaction, Pending>();
@@ -51,6 +53,14 @@ export function recordEvents(tx: Transaction, shopId: string, events: readonly N
   if (events.length === 0) return;
   const state = pending(tx, shopId);
   for (const event of events) state.events.push(event);
+}
+
+/** The data of an event that a rule of the merchant has caused names the rule. */
+export const RULE_MARK = 'rule';
+
+/** Names the rule that causes all events of the transaction, so that no rule runs because of another one. */
+export function markEvents(tx: Transaction, shopId: string, ruleId: string): void {
+  pending(tx, shopId).mark = { [RULE_MARK]: ruleId };
 }
 
 /**
@@ -98,6 +108,7 @@ function pending(tx: Transaction, shopId: string): Pending {
     hasShop: false,
     time: undefined,
     positions: [],
+    mark: {},
   };
   pendingOf.set(tx, state);
   tx.beforeCommit(() => write(tx, state));
@@ -105,13 +116,13 @@ function pending(tx: Transaction, shopId: string): Pending {
 }
 
 async function write(tx: Transaction, state: Pending): Promise<void> {
-  const { shopId, events, stamps, time, positions } = state;
+  const { shopId, events, stamps, time, positions, mark } = state;
   if (events.length > 0) tx.notifyAfterCommit(NEW_EVENTS, shopId);
   const isNeeded = events.length > positions.length || (stamps.length > 0 && !time);
   await Promise.all([
     // Not awaited before the events are sent: those without a position take it from the counter.
     isNeeded && advance(tx, state),
-    events.length > 0 && insertEvents(tx, shopId, events, positions),
+    events.length > 0 && insertEvents(tx, shopId, events, { positions, mark }),
     ...stamps.map((stamp) => stamp(events.length)),
   ]);
 }
@@ -192,7 +203,7 @@ function insertEvents(
   tx: Transaction,
   shopId: string,
   events: readonly NewEvent[],
-  positions: readonly number[],
+  { positions, mark }: Pick<Pending, 'positions' | 'mark'>,
 ) {
   const rows = events.map(({ type, resourceId, appId, data }, index) => ({
     position: positions[index] ?? null,
@@ -200,7 +211,7 @@ function insertEvents(
     type,
     resourceId,
     appId: appId === undefined ? tx.appId : appId,
-    data: data ?? {},
+    data: { ...data, ...mark },
   }));
   const inserts = [];
   for (let start = 0; start < rows.length; start += MAX_INSERTED) {

@@ -25,6 +25,7 @@ import { ShippingMethod, DeliveryTimes } from './schema/shipping.ts';
 import { PaymentMethod, MinimumCart, BasketDiscount } from './schema/payment.ts';
 import { Invoicing } from './schema/invoicing.ts';
 import { Accounting } from './schema/accounting.ts';
+import { Assistants } from './schema/assistants.ts';
 import { Manufacturer, ProducerRegistration, OrderPage, Returns, Withdrawal } from './schema/law.ts';
 import { Theme, AppScripts, Home, Feeds } from './schema/storefront.ts';
 import { Menus } from './schema/menus.ts';
@@ -273,6 +274,7 @@ export const SettingsSchema = Section(
     menus: Setting(Menus, {}),
     appScripts: Setting(AppScripts, {}),
     feeds: Setting(Feeds, {}),
+    assistants: Setting(Assistants, {}),
     orderPage: Setting(OrderPage, {}),
     returns: Setting(Returns, {}),
     withdrawal: Setting(Withdrawal, {}),

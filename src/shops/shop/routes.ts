@@ -2,10 +2,11 @@ import { Type, type Static } from 'typebox';
 import { isInEu } from '../countries/countries.ts';
 import { storefrontUrl } from '../../http/links.ts';
 import { readingLocale, textIn } from '../../http/locale.ts';
-import { operation } from '../../http/operation.ts';
+import { operation, type ReadCall } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { LocaleParameter, Nullable } from '../../http/schemas.ts';
 import { shopSettings, type Settings } from '../settings/settings.ts';
+import { IncludeFields, ShownFields } from '../settings/shown-fields.ts';
 
 const Shop = Type.Object(
   {
@@ -33,6 +34,7 @@ const Shop = Type.Object(
     }),
     isInEU: Type.Boolean({ description: 'The shop sits in the European Union.', examples: [true] }),
     countryCode2: Type.String({ description: 'ISO 3166-1 alpha-2.', examples: ['DE'] }),
+    fields: ShownFields,
   },
   { title: 'shopInfo' },
 );
@@ -45,18 +47,32 @@ const getShop = operation({
   tag: 'shop',
   labels: ['Base', 'Now'],
   access: 'products_read',
-  query: Type.Object({ locale: LocaleParameter }),
+  query: Type.Object({ locale: LocaleParameter, includeFields: IncludeFields }),
   answer: Shop,
 });
 
-export function shop(api: Operations): void {
-  api.read(getShop, async ({ db, shopId, query, origin }) => {
+type Shop = Static<typeof Shop>;
+
+interface Deps {
+  /** The custom fields of the shop itself. */
+  findFields: (
+    call: Pick<ReadCall<unknown, unknown, unknown>, 'db' | 'caller'>,
+    settings: Settings,
+    locale: string,
+  ) => Promise<NonNullable<Shop['fields']>>;
+}
+
+export function shop(api: Operations, { findFields }: Deps): void {
+  api.read(getShop, async (call) => {
+    const { db, shopId, query, origin } = call;
     const settings = await shopSettings(db, shopId);
-    return toShop(settings, readingLocale(query.locale, settings), origin);
+    const locale = readingLocale(query.locale, settings);
+    const answer = toShop(settings, locale, origin);
+    return query.includeFields ? { ...answer, fields: await findFields(call, settings, locale) } : answer;
   });
 }
 
-export function toShop(settings: Settings, locale: string, origin: string): Static<typeof Shop> {
+export function toShop(settings: Settings, locale: string, origin: string): Shop {
   const { shopId, defaultLocale } = settings;
   return {
     name: textIn(settings.name, locale, defaultLocale) ?? shopId,

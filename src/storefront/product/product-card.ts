@@ -43,7 +43,10 @@ function productCard(visit: Visit, product: Product, index: number, options: Car
   </li>`;
 }
 
-export function isAvailable({ settings }: Visit, { forSale, availability }: Product): boolean {
+export function isAvailable(
+  { settings }: Pick<Visit, 'settings'>,
+  { forSale, availability }: Pick<Product, 'forSale' | 'availability'>,
+): boolean {
   return forSale && (availability !== 'OutStock' || settings.sellBeyondStock);
 }
 

@@ -17,11 +17,13 @@ export function selectedVariation(
   return variations.find((variation) => selectionText(variation.selection) === text);
 }
 
+type PricedVariation = Pick<PageVariation, 'prices' | 'hasStock' | 'isOnSale'>;
+
 /** The cheapest variation that can be bought; the cheapest of all if none can. */
-export function preferredVariation(
-  visit: Visit,
-  variations: readonly PageVariation[],
-): PageVariation | undefined {
+export function preferredVariation<Variation extends PricedVariation>(
+  visit: Pick<Visit, 'settings' | 'currency'>,
+  variations: readonly Variation[],
+): Variation | undefined {
   const { settings, currency } = visit;
   const priced = variations.map((variation) => ({
     variation,
@@ -37,7 +39,10 @@ export function preferredVariation(
 /** Not by subtraction, because infinity minus infinity is not a number. */
 const compare = (left: number, right: number) => (left < right ? -1 : left > right ? 1 : 0);
 
-function isAvailable({ settings }: Visit, { hasStock, isOnSale, prices }: PageVariation): boolean {
+function isAvailable(
+  { settings }: Pick<Visit, 'settings'>,
+  { hasStock, isOnSale, prices }: PricedVariation,
+): boolean {
   return prices !== null && isOnSale && (hasStock || settings.sellBeyondStock);
 }
 

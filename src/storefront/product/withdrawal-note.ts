@@ -14,27 +14,39 @@ export function withdrawalNote(
   return note(visit, withdrawalExcluded);
 }
 
+type Withdrawable = Pick<
+  Product,
+  'withdrawalExcluded' | 'isCustomizable' | 'isCustomizableTextRequired' | 'isCustomizableTextWithdrawable'
+>;
+
 /** The same for a product: one that takes a text may be sold without the right only with the text. */
-export function productWithdrawalNote(
-  visit: NoteVisit,
-  product: Pick<
-    Product,
-    'withdrawalExcluded' | 'isCustomizable' | 'isCustomizableTextRequired' | 'isCustomizableTextWithdrawable'
-  >,
-): Markup | false {
+export function productWithdrawalNote(visit: NoteVisit, product: Withdrawable): Markup | false {
+  return note(visit, exclusionOf(product));
+}
+
+/** The same as text; undefined: it has the right. */
+export function productWithdrawalText(visit: NoteVisit, product: Withdrawable): string | undefined {
+  return noteText(visit, exclusionOf(product));
+}
+
+function exclusionOf(product: Withdrawable): WithdrawalExclusion | 'withText' | undefined {
   const { isCustomizable, isCustomizableTextRequired, isCustomizableTextWithdrawable } = product;
   const isPersonalised = isCustomizable && !isCustomizableTextWithdrawable;
   const withText = isCustomizableTextRequired ? 'madeToMeasure' : 'withText';
-  return note(visit, product.withdrawalExcluded ?? (isPersonalised ? withText : undefined));
+  return product.withdrawalExcluded ?? (isPersonalised ? withText : undefined);
 }
 
-function note(
+function note(visit: NoteVisit, reason: WithdrawalExclusion | 'withText' | undefined): Markup | false {
+  const text = noteText(visit, reason);
+  if (text === undefined) return false;
+  return html`<p class="no-withdrawal"><small>${text}</small></p>`;
+}
+
+function noteText(
   { locale, settings }: NoteVisit,
   reason: WithdrawalExclusion | 'withText' | undefined,
-): Markup | false {
+): string | undefined {
   // A shop that sells to businesses only has no right of withdrawal to be excluded from.
-  if (reason === undefined || settings.withdrawal.days === 0) return false;
-  return html`<p class="no-withdrawal">
-    <small>${messagesIn(locale).storefront.withdrawal.excluded[reason]}</small>
-  </p>`;
+  if (reason === undefined || settings.withdrawal.days === 0) return undefined;
+  return messagesIn(locale).storefront.withdrawal.excluded[reason];
 }

@@ -1,0 +1,117 @@
+import { verifyFrameToken, type VerifyOptions } from './frame-token.ts';
+import { encode, isSignedWith, signatureOf } from './signature.ts';
+import { headerOf, isRecent, type WebhookRequest } from './webhooks.ts';
+
+/** For the back end of an app: the calls with which a shop asks it while a customer waits. */
+
+/** What the manifest names in `calls`. */
+export type CallKind = 'deliveryOptions' | 'checkoutValidation';
+
+export interface ShopCall {
+  kind: CallKind;
+  /** Of this call; the answer is signed with it. */
+  id: string;
+  /** The shop that asks. */
+  shop: string;
+  /** The body, as the documentation of the kind describes it. */
+  question: unknown;
+}
+
+/** What `deliveryOptions` asks about a cart. Nothing in it names a person. */
+export interface DeliveryQuestion {
+  currency: string;
+  /** Whether prices are shown with VAT. */
+  taxType: 'GROSS' | 'NET';
+  destination: { country: string | null; zipCode: string | null };
+  /** Minor units: 390 is 3.90 EUR. */
+  value: number;
+  lines: {
+    productId: string;
+    productNumber: string;
+    /** A decimal. */
+    quantity: string;
+    /** Minor units, of all units. */
+    amount: number;
+    /** Of one; null: unknown. */
+    weight: { amount: number; unit: string } | null;
+    hsCode: string | null;
+    originCountry: string | null;
+  }[];
+}
+
+export interface DeliveryAnswer {
+  /** At most 10. */
+  options: {
+    /** Its name in the app: letters, digits, dots, dashes and underscores, at most 40. */
+    id: string;
+    /** One for all languages, or one for each: `{ en: 'By bike', de: 'Mit dem Rad' }`. */
+    name: string | Record<string, string>;
+    /** Minor units of the currency of the cart. */
+    price: number;
+    /** Working days in transit. */
+    days?: { from: number; to: number };
+  }[];
+}
+
+/** It does not come from the shop, or it is too old. */
+export class CallVerificationError extends Error {
+  override readonly name = 'CallVerificationError';
+}
+
+export interface CallSecrets extends VerifyOptions {
+  clientSecret: string;
+}
+
+/** Seconds that a call may be old. */
+const TOLERANCE = 60;
+
+/**
+ * Checks the signature and the token of a call and returns what it asks; rejects with a CallVerificationError or a
+ * FrameTokenError.
+ */
+export async function verifyCall(
+  request: WebhookRequest,
+  { clientSecret, ...by }: CallSecrets,
+): Promise<ShopCall> {
+  const body = typeof request.body === 'string' ? encode(request.body) : request.body;
+  const timestamp = headerOf(request, 'webhook-timestamp');
+  const id = headerOf(request, 'webhook-id');
+  if (!isRecent(timestamp, TOLERANCE)) {
+    throw new CallVerificationError('The call is too old, or its time is missing');
+  }
+  const signature = headerOf(request, 'webhook-signature');
+  if (!(await isSignedWith(encode(clientSecret), { id, timestamp, body }, signature))) {
+    throw new CallVerificationError('The signature is wrong');
+  }
+  const kind = headerOf(request, 'kontor-call') as CallKind;
+  const { page, shop } = await verifyFrameToken(
+    headerOf(request, 'authorization').replace(/^Bearer /, ''),
+    by,
+  );
+  if (page !== `call:${kind}`) throw new CallVerificationError('The token is for something else');
+  return { kind, id, shop, question: JSON.parse(new TextDecoder().decode(body)) };
+}
+
+export interface SignedBody {
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** The headers and the body of the answer to a call: the shop takes none that is not signed. */
+export async function signAnswer(
+  answer: object,
+  { id, clientSecret }: { id: string; clientSecret: string },
+): Promise<SignedBody> {
+  const body = JSON.stringify(answer);
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signature = await signatureOf(encode(clientSecret), { id, timestamp, body: encode(body) });
+  return {
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': signature,
+    },
+    body,
+  };
+}

@@ -1,0 +1,112 @@
+import { publishedKeys } from '../../assistants/keys.ts';
+import { findCalls, type CallRow } from '../../assistants/queries.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { schemeOf } from '../../http/links.ts';
+import { timeOfId } from '../../kernel/ids.ts';
+import type { SettingsFormat } from '../../shops/settings/format.ts';
+import { chip, momentText } from '../components/format.ts';
+import type { ShopPages } from '../pages.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
+import { sectionPage } from './section-page.ts';
+
+/** What assistants may do in the shop, what they see of it, and what they have asked for. */
+export function assistantSettingsPages(pages: ShopPages, format: SettingsFormat): void {
+  sectionPage(pages, format, {
+    name: 'assistants',
+    isEven: true,
+    beside: async (visit) => {
+      const { db, shopId } = visit;
+      const [keys, calls] = await Promise.all([publishedKeys(db, shopId), findCalls(db, shopId)]);
+      return html`<div>
+        ${profileCard(
+          visit,
+          keys.map(({ kid }) => kid),
+        )}
+        ${callsCard(visit, calls)}
+      </div>`;
+    },
+  });
+}
+
+function profileCard(visit: ShopVisit, keyIds: readonly string[]): Markup {
+  const { settings, storefront, language } = visit;
+  const messages = visit.messages.settings.assistantView;
+  const [domain] = settings.domainsInUse;
+  const address = domain === undefined ? undefined : `${schemeOf(storefront)}//${domain}/.well-known/ucp`;
+  return html`<section class="card">
+    <h2>${messages.profile}</h2>
+    <p>${settings.assistants.open ? messages.use : messages.closed}</p>
+    ${
+      address === undefined
+        ? html`<p>
+            ${messages.needsDomain}
+            <a href="${adminPath(visit, '/settings/domains')}">${visit.messages.settings.pages.domains}</a>
+          </p>`
+        : settings.assistants.open &&
+          html`<p class="address">
+            <a href="${address}" target="_blank" rel="noopener">${address}</a>
+          </p>`
+    }
+    <p class="quiet">${messages.sees}</p>
+    <h3>${messages.keys}</h3>
+    ${
+      keyIds.length === 0
+        ? html`<p class="quiet">${messages.noKeys}</p>`
+        : html`<ul>
+            ${keyIds.map(
+              (keyId) =>
+                html`<li>
+                  <code>${keyId}</code>
+                  <span class="quiet"
+                    >${messages.since({ time: momentText(timeOfId(keyId), language) })}</span
+                  >
+                </li>`,
+            )}
+          </ul>`
+    }
+    <p class="quiet">${messages.keysText}</p>
+  </section>`;
+}
+
+/** More of them are in no page that a person would read. */
+const SHOWN_CALLS = 50;
+
+function callsCard({ language, messages: all }: ShopVisit, calls: readonly CallRow[]): Markup {
+  const messages = all.settings.assistantView;
+  return html`<section class="card">
+    <h2>${messages.calls}</h2>
+    ${
+      calls.length === 0
+        ? html`<p class="quiet">${messages.noCalls}</p>`
+        : html`<table>
+            <thead>
+              <tr>
+                <th scope="col">${messages.when}</th>
+                <th scope="col">${messages.assistant}</th>
+                <th scope="col">${messages.what}</th>
+                <th scope="col">${messages.outcome}</th>
+              </tr>
+            </thead>
+            <tbody>
+              ${calls.slice(0, SHOWN_CALLS).map((call) => callRow(call))}
+            </tbody>
+          </table>`
+    }
+  </section>`;
+
+  function callRow({ calledAt, profile, operation, problem, signed }: CallRow): Markup {
+    const names: Readonly<Record<string, string>> = messages.operations;
+    return html`<tr>
+      <td data-title="${messages.when}">${momentText(calledAt, language)}</td>
+      <td data-title="${messages.assistant}">
+        ${profile === '' ? messages.unknown : new URL(profile).host}
+        ${signed && html`<span class="quiet">(${messages.signed})</span>`}
+      </td>
+      <td data-title="${messages.what}">${names[operation] ?? operation}</td>
+      <td data-title="${messages.outcome}">
+        ${problem === null ? chip(messages.answered, 'good') : chip(messages.refused, 'warning')}
+        ${problem !== null && html`<span class="quiet">${problem}</span>`}
+      </td>
+    </tr>`;
+  }
+}

@@ -1,0 +1,110 @@
+import type { JsonWebKey } from 'node:crypto';
+import type { Queries } from '../db/database.ts';
+import { insertInto } from '../db/insert.ts';
+import { sql } from '../db/sql.ts';
+
+export interface KeyRow {
+  keyId: string;
+  publicKey: JsonWebKey;
+  privateKeySealed: Buffer;
+  createdAt: Date;
+}
+
+/** A shop has two or three; more are there only if another installation has sealed the former ones. */
+const MAX_KEYS = 10;
+
+/** The newest first. */
+export function findKeys(db: Queries, shopId: string) {
+  return db.many<KeyRow>(sql`
+    select upper(key_id::text) as "keyId", public_key as "publicKey", private_key_sealed as "privateKeySealed",
+      created_at as "createdAt"
+    from assistant_key where shop_id = ${shopId} order by created_at desc, key_id desc limit ${MAX_KEYS}`);
+}
+
+const intoKeys = insertInto('assistant_key', {
+  keyId: 'uuid',
+  publicKey: 'jsonb',
+  privateKeySealed: 'bytea',
+  createdAt: 'timestamptz',
+});
+
+export function insertKey(db: Queries, shopId: string, key: KeyRow) {
+  return db.run(intoKeys(shopId, [key]));
+}
+
+/** The shops that assistants may call and that have no key since this moment. */
+export async function findShopsWithoutKey(db: Queries, since: Date, limit: number): Promise<string[]> {
+  const rows = await db.many<{ shopId: string }>(sql`
+    select shop.shop_id as "shopId"
+    from shop
+    left join assistant_key newer on newer.shop_id = shop.shop_id and newer.created_at > ${since}
+    where shop.settings @> '{"assistants": {"open": true}}' and newer.key_id is null
+    order by shop.shop_id limit ${limit}`);
+  return rows.map(({ shopId }) => shopId);
+}
+
+export async function deleteKeysBefore(db: Queries, before: Date, limit: number): Promise<number> {
+  const old = await db.many<{ shopId: string; keyId: string }>(sql`
+    select shop_id as "shopId", key_id as "keyId" from assistant_key
+    where created_at < ${before} order by created_at limit ${limit}`);
+  await db.run(sql`
+    delete from assistant_key
+    using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ keyId }) => keyId)}::uuid[])
+      as old (shop_id, key_id)
+    where assistant_key.shop_id = old.shop_id and assistant_key.key_id = old.key_id`);
+  return old.length;
+}
+
+export interface CallRow {
+  callId: string;
+  calledAt: Date;
+  profile: string;
+  operation: string;
+  transport: 'rest' | 'mcp';
+  status: number;
+  problem: string | null;
+  signed: boolean;
+}
+
+/** The calls of a shop that are kept. */
+export const MAX_CALLS = 200;
+
+/** The newest first. */
+export function findCalls(db: Queries, shopId: string) {
+  return db.many<CallRow>(sql`
+    select upper(call_id::text) as "callId", called_at as "calledAt", profile, operation, transport, status, problem,
+      signed
+    from assistant_call where shop_id = ${shopId} order by call_id desc limit ${MAX_CALLS}`);
+}
+
+const intoCalls = insertInto('assistant_call', {
+  callId: 'uuid',
+  calledAt: 'timestamptz',
+  profile: 'text',
+  operation: 'text',
+  transport: 'text',
+  status: 'integer',
+  problem: 'text',
+  signed: 'boolean',
+});
+
+/** Adds calls, and deletes what is older than the last ones. */
+export async function addCalls(db: Queries, shopId: string, calls: readonly CallRow[]): Promise<void> {
+  await db.run(intoCalls(shopId, calls));
+  await db.run(sql`
+    delete from assistant_call where shop_id = ${shopId} and call_id < (
+      select call_id from assistant_call where shop_id = ${shopId}
+      order by call_id desc offset ${MAX_CALLS - 1} limit 1)`);
+}
+
+export async function deleteCallsBefore(db: Queries, before: Date, limit: number): Promise<number> {
+  const old = await db.many<{ shopId: string; callId: string }>(sql`
+    select shop_id as "shopId", call_id as "callId" from assistant_call
+    where called_at < ${before} order by called_at limit ${limit}`);
+  await db.run(sql`
+    delete from assistant_call
+    using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ callId }) => callId)}::uuid[])
+      as old (shop_id, call_id)
+    where assistant_call.shop_id = old.shop_id and assistant_call.call_id = old.call_id`);
+  return old.length;
+}

@@ -1,0 +1,282 @@
+import { performance } from 'node:perf_hooks';
+import type { FastifyBaseLogger } from 'fastify';
+import { isDatabaseAway } from '../db/failure.ts';
+import { isTransient, type Database, type Transaction } from '../db/database.ts';
+import { renewWhile } from '../db/lease.ts';
+import { isRefusal, REASONS, HttpError, ValidationError } from '../http/errors.ts';
+import { newId } from '../kernel/ids.ts';
+import { markEvents, RULE_MARK } from '../platform/events/log.ts';
+import { readEvents, type EventRow } from '../platform/events/queries.ts';
+import { shopSettings, type Settings } from '../shops/settings/settings.ts';
+import { act } from './act.ts';
+import { heldConditions, runs } from './decide.ts';
+import { factTypes, loadShopThing, loadThings, type RuleThing } from './facts.ts';
+import {
+  atServiceClock,
+  countFailure,
+  findLastRun,
+  findRunsOfHour,
+  FIRST_RULE,
+  insertRun,
+  moveRule,
+  pauseRule,
+  postponeRule,
+  releaseRule,
+  renewRule,
+  startRun,
+  sweepRules,
+  takeRule,
+  type RuleKey,
+  type RuleRow,
+  type RunRow,
+  type TakenRule,
+} from './queries.ts';
+import { nextRun } from './schedule.ts';
+import type { ActionResult } from './schema.ts';
+import { resourceOf, type RuleResource } from './things.ts';
+
+/** Rules checked by one statement. */
+const SWEPT = 1_000;
+/** Events of one read. */
+const BATCH = 50;
+/** Milliseconds after which another rule gets a turn. */
+const TURN = 10_000;
+/** Runs of an hour: the events of a rule that ran more often wait. */
+export const MAX_RUNS_OF_RULE = 500;
+const MAX_RUNS_OF_SHOP = 2_000;
+/** Failures in a row, after which a rule is switched off. */
+const MAX_FAILURES = 5;
+
+export interface RuleDeps {
+  db: Database;
+  log: FastifyBaseLogger;
+}
+
+/** Runs the rules of all shops that have something to do, one after the other. */
+export async function runDueRules(
+  { db, log }: RuleDeps,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<void> {
+  for (let after: RuleKey | undefined = FIRST_RULE; after && !signal.aborted;) {
+    const rows: (RuleKey & { hasWork: boolean })[] = await sweepRules(db, after, SWEPT);
+    after = rows.length === SWEPT ? rows.at(-1) : undefined;
+    for (const { shopId, ruleId, hasWork } of rows) {
+      if (signal.aborted) return;
+      if (!hasWork) continue;
+      try {
+        await runRule({ db: db.atClockOf(shopId), log }, shopId, ruleId, signal);
+      } catch (error) {
+        // It is taken again after the lease has expired.
+        log.warn({ err: error, shop: shopId, rule: ruleId }, 'a rule stopped');
+      }
+    }
+  }
+}
+
+async function runRule(deps: RuleDeps, shopId: string, ruleId: string, signal: AbortSignal): Promise<void> {
+  const { db } = deps;
+  const rule = await takeRule(db, shopId, ruleId, newId(db.serviceNow));
+  if (!rule) return;
+  const until = performance.now() + TURN;
+  await renewWhile(
+    () => renewRule(db, shopId, rule),
+    async (isHeld) => {
+      const mayGoOn = () => isHeld() && !signal.aborted && performance.now() < until;
+      if (rule.schedule) await runBySchedule(deps, shopId, rule);
+      else await runByEvents(deps, shopId, rule, mayGoOn);
+    },
+  );
+  await releaseRule(db, shopId, rule);
+}
+
+async function runBySchedule(deps: RuleDeps, shopId: string, rule: TakenRule): Promise<void> {
+  const { db } = deps;
+  const settings = await shopSettings(db, shopId);
+  const since = (await findLastRun(db, shopId, rule.ruleId)) ?? rule.createdAt;
+  const thing = await loadShopThing(db, settings, since);
+  // Not from when it was due: a service that was off for a week does not run it seven times.
+  const next = nextRun(rule.schedule!, settings.deliveryTimes.timeZone, db.now);
+  const dueAt = atServiceClock(db, next);
+  if (isMet(rule, thing, settings)) {
+    await run(deps, { shopId, rule, settings, thing, event: undefined, dueAt });
+  } else await postponeRule(db, shopId, rule, dueAt);
+}
+
+async function runByEvents(
+  deps: RuleDeps,
+  shopId: string,
+  rule: TakenRule,
+  mayGoOn: () => boolean,
+): Promise<void> {
+  const { db } = deps;
+  const resource = resourceOf(rule.event);
+  if (resource === 'shop') throw new Error('A rule about the shop has a schedule');
+  for (let position = rule.position, hasMore = true; hasMore && mayGoOn();) {
+    const page = await readEvents(db, shopId, { after: position, types: [rule.event!], limit: BATCH });
+    // Clean-up was faster than the rule, which was off or had to wait.
+    const next = Math.max(page.next, Math.min(page.oldest - 1, page.last));
+    // What a rule has done starts no other one, so rules can't run in a circle.
+    const events = page.events.filter(({ data }) => !Object.hasOwn(data, RULE_MARK));
+    const settings = await shopSettings(db, shopId);
+    const ids = [...new Set(events.flatMap(({ resourceId }) => resourceId ?? []))];
+    const things = await loadThings(db, settings, resource, ids);
+    for (const [index, event] of events.entries()) {
+      if (!mayGoOn()) return;
+      const found = things.get(event.resourceId ?? '');
+      const thing = found && withChanges(found, event);
+      if (!thing || !isMet(rule, thing, settings)) continue;
+      const waitsUntil = await endOfFullHour(deps, shopId, rule);
+      if (waitsUntil) {
+        await moveRule(db, shopId, rule, event.position - 1);
+        await postponeRule(db, shopId, rule, waitsUntil);
+        return;
+      }
+      const isMine = await run(deps, { shopId, rule, settings, thing, event, dueAt: null });
+      if (!isMine) return;
+      const isNamedAgain = events.slice(index + 1).some(({ resourceId }) => resourceId === thing.resourceId);
+      // The run may have changed it.
+      if (isNamedAgain) await reload(db, settings, resource, thing.resourceId!, things);
+    }
+    hasMore = next < page.last;
+    if (next > position && !(await moveRule(db, shopId, rule, next))) return;
+    position = next;
+  }
+}
+
+async function reload(
+  db: Database,
+  settings: Settings,
+  resource: Exclude<RuleResource, 'shop'>,
+  resourceId: string,
+  things: Map<string, RuleThing>,
+): Promise<void> {
+  const again = (await loadThings(db, settings, resource, [resourceId])).get(resourceId);
+  if (again) things.set(resourceId, again);
+  else things.delete(resourceId);
+}
+
+/** What an event of a change says beside the thing itself. */
+export function withChanges(thing: RuleThing, { data }: Pick<EventRow, 'data'>): RuleThing {
+  const { changed } = data;
+  const names = Array.isArray(changed) ? changed.filter((name) => typeof name === 'string') : [];
+  return thing.resource === 'customer' ? thing : { ...thing, facts: { ...thing.facts, changed: names } };
+}
+
+export function conditionsOf(rule: RuleRow, thing: RuleThing, settings: Settings): boolean[] {
+  return heldConditions(rule.conditions, thing.facts, {
+    types: factTypes(settings, thing.resource),
+    currency: settings.defaultCurrency,
+  });
+}
+
+const isMet = (rule: RuleRow, thing: RuleThing, settings: Settings) =>
+  runs(conditionsOf(rule, thing, settings), rule.needsAll);
+
+/** undefined: the rule and its shop may run more often in this hour. */
+async function endOfFullHour({ db }: RuleDeps, shopId: string, rule: TakenRule): Promise<Date | undefined> {
+  const { ofRule, ofShop, ruleEnds, shopEnds } = await findRunsOfHour(db, shopId, rule.ruleId);
+  if (ofRule >= MAX_RUNS_OF_RULE) return ruleEnds;
+  return ofShop >= MAX_RUNS_OF_SHOP ? shopEnds : undefined;
+}
+
+interface Run {
+  shopId: string;
+  rule: TakenRule;
+  settings: Settings;
+  thing: RuleThing;
+  /** undefined: it runs by schedule. */
+  event: EventRow | undefined;
+  dueAt: Date | null;
+}
+
+/**
+ * A run is one transaction: its event is taken, everything is done, and the log says so; or nothing of it is done, and
+ * the log says why. So an event runs a rule once, whenever the process ends. false: the rule was taken over, changed or
+ * switched off.
+ */
+async function run(deps: RuleDeps, given: Run): Promise<boolean> {
+  const { db, log } = deps;
+  const { shopId, rule } = given;
+  try {
+    return await db.transaction((tx) => runAll(tx, given));
+  } catch (error) {
+    // It is tried again by whoever takes the rule next.
+    if (isDatabaseAway(error) || isTransient(error)) throw error;
+    if (!isRefusal(error)) log.error({ err: error, shop: shopId, rule: rule.ruleId }, 'a rule failed');
+    return db.transaction((tx) => recordFailure(tx, given, textOf(error)));
+  }
+}
+
+async function runAll(tx: Transaction, { shopId, rule, settings, thing, event, dueAt }: Run) {
+  const position = event?.position ?? null;
+  if (!(await startRun(tx, shopId, rule, { position, dueAt }))) return false;
+  const { ruleId, name: ruleName } = rule;
+  const runId = newId(tx.now);
+  markEvents(tx, shopId, ruleId);
+  const actions: ActionResult[] = [];
+  for (const [index, action] of rule.actions.entries()) {
+    actions.push(await act({ tx, settings, ruleId, ruleName, runId, position, thing }, action, index));
+  }
+  await insertRun(tx, shopId, { ...rowOf(tx, { ruleId, runId, position, thing }), outcome: 'done', actions });
+  await countFailure(tx, shopId, ruleId, false);
+  return true;
+}
+
+async function recordFailure(
+  tx: Transaction,
+  { shopId, rule, thing, event, dueAt }: Run,
+  error: string,
+): Promise<boolean> {
+  const position = event?.position ?? null;
+  if (!(await startRun(tx, shopId, rule, { position, dueAt }))) return false;
+  const { ruleId } = rule;
+  const runId = newId(tx.now);
+  await insertRun(tx, shopId, {
+    ...rowOf(tx, { ruleId, runId, position, thing }),
+    outcome: 'failed',
+    actions: [],
+    error,
+  });
+  const failures = await countFailure(tx, shopId, ruleId, true);
+  if (failures < MAX_FAILURES) return true;
+  await pauseRule(tx, shopId, ruleId, `It has failed ${failures} times in a row: ${error}`);
+  return false;
+}
+
+const rowOf = (
+  tx: Transaction,
+  {
+    ruleId,
+    runId,
+    position,
+    thing: { resource, resourceId },
+  }: { ruleId: string; runId: string; position: number | null; thing: RuleThing },
+): Omit<RunRow, 'outcome' | 'actions'> => ({
+  runId,
+  ruleId,
+  at: tx.now,
+  position,
+  resource,
+  resourceId,
+  error: null,
+});
+
+/** What the log says; the details of what is no refusal are in the log of the service. */
+function textOf(error: unknown): string {
+  if (error instanceof ValidationError) {
+    return error.problems.map(({ code, field }) => `${field}: ${code}`).join(', ');
+  }
+  if (error instanceof HttpError) return error.message || REASONS[error.status] || 'Refused';
+  const { constraint } = error as { constraint?: unknown };
+  return typeof constraint === 'string' ? `Refused by ${constraint}` : 'Internal error';
+}
+
+/** When a rule runs next by its schedule, by the clock of the service; null: it has none, or is off. */
+export function dueAtOf(
+  tx: Transaction,
+  { isActive, schedule }: Pick<RuleRow, 'isActive' | 'schedule'>,
+  settings: Settings,
+): Date | null {
+  if (!isActive || !schedule) return null;
+  return atServiceClock(tx, nextRun(schedule, settings.deliveryTimes.timeZone, tx.now));
+}

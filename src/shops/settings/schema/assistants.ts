@@ -1,0 +1,29 @@
+import { Type } from 'typebox';
+import { Flag, OrElse, Section } from '../fields.ts';
+
+export const Assistants = Section(
+  {
+    open: Flag(
+      'Assistants find the shop and what it offers them at /.well-known/ucp of its own host (Universal Commerce Protocol).',
+      false,
+    ),
+    catalogue: Flag('They may search products and look them up.', true),
+    carts: Flag(
+      'They may put products into carts of their own, which their buyers then open in the shop.',
+      true,
+    ),
+    checkout: Flag('They may prepare an order, which their buyers then place in the shop.', true),
+    signedOnly: Flag('Only requests with the signature of the assistant are answered.', false),
+    callsPerHour: OrElse(
+      1_000,
+      Type.Integer({
+        minimum: 10,
+        maximum: 100_000,
+        default: 1_000,
+        description: 'Maximum number of requests of one assistant per hour. Absent: 1000.',
+        examples: [1_000],
+      }),
+    ),
+  },
+  { description: 'What assistants such as ChatGPT or Gemini may do in the shop by themselves.' },
+);
