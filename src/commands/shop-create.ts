@@ -1,3 +1,4 @@
+import { displayName } from '../kernel/display-names.ts';
 import { isPrivate, type Config } from '../config.ts';
 import type { Transaction } from '../db/database.ts';
 import { settingsFormat } from '../composition/settings-format.ts';
@@ -204,8 +205,7 @@ function summary(
   opening: Readiness & { isOpen: boolean; isSuspended: boolean },
 ): string[] {
   const { shopId, name, country, locale, currency, email } = shop;
-  const english = new Intl.DisplayNames('en', { type: 'language' });
-  const language = `${english.of(locale.slice(0, 2))} (${locale})`;
+  const language = `${displayName(locale.slice(0, 2), 'language', 'en')} (${locale})`;
   const drafts = legalDrafts(shop).length;
   const isTranslated = draftLanguage(locale) === locale.slice(0, 2);
   const price = starterDeliveryPrice(currency);

@@ -1,15 +1,14 @@
 import { countryName, isCountry } from '../../shops/countries/countries.ts';
-import type { Language } from '../messages.ts';
 import type { Choice } from './form.ts';
 
 const CODES = Array.from({ length: 26 * 26 }, (_, index) =>
   String.fromCodePoint(65 + Math.floor(index / 26), 65 + (index % 26)),
 ).filter(isCountry);
 
-const allByLanguage = new Map<Language, Choice[]>();
+const allByLanguage = new Map<string, Choice[]>();
 
 /** These countries, or all, by their names. */
-export function countryChoices(language: Language, codes?: readonly string[]): Choice[] {
+export function countryChoices(language: string, codes?: readonly string[]): Choice[] {
   if (codes) {
     return [...new Set(codes)]
       .filter((code) => code !== '')

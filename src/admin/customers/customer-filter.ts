@@ -1,3 +1,4 @@
+import { displayName } from '../../kernel/display-names.ts';
 import { FILTERS, type FilterName, type FilterValues } from '../../people/customers/segments.ts';
 import { countryName, isCountry } from '../../shops/countries/countries.ts';
 import { isDate } from '../../http/dates.ts';
@@ -53,7 +54,5 @@ export function filterText(visit: ShopVisit, values: FilterValues): string {
 }
 
 export function languageName(code: string, language: string): string {
-  return /^[a-z]{2}$/.test(code)
-    ? (new Intl.DisplayNames(language, { type: 'language' }).of(code) ?? code)
-    : code;
+  return /^[a-z]{2}$/.test(code) ? displayName(code, 'language', language) : code;
 }

@@ -1,3 +1,5 @@
+import { displayName } from '../../kernel/display-names.ts';
+import { languageTag } from '../../http/locale.ts';
 import { Type } from 'typebox';
 import { badRequest, conflict } from '../../http/errors.ts';
 import { violatedConstraint } from '../../db/failure.ts';
@@ -63,9 +65,6 @@ export function newShop(pages: Pages, creation: CreationDeps): void {
       show: async (visit, _request, draft) => {
         const messages = visit.messages.host;
         const { language } = visit;
-        const names = (type: 'currency' | 'language') => new Intl.DisplayNames([language], { type });
-        const currencies = names('currency');
-        const languages = names('language');
         const values = { email: visit.user.email, country: 'DE', locale: 'de_DE', currency: 'EUR' };
         const field = showFields(SHOP, visit, { values, draft });
         return {
@@ -76,11 +75,14 @@ export function newShop(pages: Pages, creation: CreationDeps): void {
             ${field('locale', {
               choices: LOCALES.map((value) => ({
                 value,
-                text: languages.of(value.replace('_', '-')) ?? value,
+                text: displayName(languageTag(value), 'language', language),
               })),
             })}
             ${field('currency', {
-              choices: CURRENCIES.map((value) => ({ value, text: `${currencies.of(value)} (${value})` })),
+              choices: CURRENCIES.map((value) => ({
+                value,
+                text: `${displayName(value, 'currency', language)} (${value})`,
+              })),
             })}
             <button class="main">${messages.create}</button>
           </form>`,

@@ -1,3 +1,4 @@
+import { displayName } from '../../kernel/display-names.ts';
 import { listNewsletterCampaigns } from '../../people/newsletters/routes.ts';
 import { Readable } from 'node:stream';
 import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
@@ -23,7 +24,6 @@ export function newsletterPages(pages: ShopPages): void {
     const { items } = await visit.call(listNewsletterCampaigns, {
       query: { resultsPerPage: 100 },
     });
-    const languages = new Intl.DisplayNames([visit.language], { type: 'language' });
     return {
       title: visit.messages.layout.menuEntries.marketing,
       menu: 'marketing',
@@ -43,7 +43,7 @@ export function newsletterPages(pages: ShopPages): void {
                         <dt>${messages.subscribers}</dt>
                         <dd>${numberOfSubscribers.toLocaleString(visit.language)}</dd>
                         <dt>${messages.inLanguage}</dt>
-                        <dd>${languages.of(language)}</dd>
+                        <dd>${displayName(language, 'language', visit.language)}</dd>
                       </dl>
                     </li>`,
                 )}

@@ -1,3 +1,5 @@
+import { displayName } from '../../kernel/display-names.ts';
+import { countryChoices as countriesByName } from '../components/country-choices.ts';
 import { isCurrency } from '../../kernel/money.ts';
 import { languageTag } from '../../http/locale.ts';
 import { PROVIDER_LABELS } from '../../orders/payments/providers.ts';
@@ -170,11 +172,7 @@ const countryChoice = (code: string, language: string): Choice => ({
   text: countryName(code, language),
 });
 
-const countryChoices = (language: string) =>
-  sorted(
-    COUNTRIES.map((code) => countryChoice(code, language)),
-    language,
-  );
+const countryChoices = (language: string) => countriesByName(language, COUNTRIES);
 
 const localeChoice = (locale: string, messages: SettingsMessages): Choice => ({
   value: locale,
@@ -182,14 +180,13 @@ const localeChoice = (locale: string, messages: SettingsMessages): Choice => ({
 });
 
 function currencyChoice(code: string, language: string): Choice {
-  const name = new Intl.DisplayNames([language], { type: 'currency' }).of(code);
-  return { value: code, text: name === undefined || name === code ? code : `${code} – ${name}` };
+  const name = displayName(code, 'currency', language);
+  return { value: code, text: name === code ? code : `${code} – ${name}` };
 }
 
 function languageChoices({ locales }: SettingsFile, language: string): readonly Choice[] {
-  const names = new Intl.DisplayNames([language], { type: 'language' });
   const codes = [...new Set((locales?.items ?? []).map((locale) => languageTag(locale).slice(0, 2)))];
-  return codes.map((value) => ({ value, text: names.of(value) ?? value }));
+  return codes.map((value) => ({ value, text: displayName(value, 'language', language) }));
 }
 
 function sorted(choices: readonly Choice[], language: string): readonly Choice[] {

@@ -1,3 +1,4 @@
+import { displayName } from '../../kernel/display-names.ts';
 import { languageTag } from '../../http/locale.ts';
 import { isUnitKey } from '../../kernel/units.ts';
 import type { Language, AdminMessages } from '../messages.ts';
@@ -24,8 +25,7 @@ export function settingsMessages(all: AdminMessages, language: Language) {
     unsetValue: (path: string): string | undefined => values[`${path}.unset`],
     /** Shown after a field. */
     unit: (path: string): string | undefined => units[path],
-    languageName: (locale: string): string =>
-      new Intl.DisplayNames([language], { type: 'language' }).of(languageTag(locale)) ?? locale,
+    languageName: (locale: string): string => displayName(languageTag(locale), 'language', language),
     newEntry: (path: string): string => labels[`${path}.new`] ?? all.form.add,
     addEntry: (path: string): string => labels[`${path}.add`] ?? all.form.add,
     choose: messages.choose,

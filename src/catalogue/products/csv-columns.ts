@@ -1,3 +1,4 @@
+import { displayName } from '../../kernel/display-names.ts';
 import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import { isDate } from '../../http/dates.ts';
 import type { Localised } from '../../http/locale.ts';
@@ -462,7 +463,7 @@ function languageKey(locale: string, locales: readonly string[]): string {
 /** The native name of a language: Deutsch. */
 function languageName(locale: string, key: string): string {
   const tag = key.replace('_', '-');
-  const name = new Intl.DisplayNames(locale.replace('_', '-'), { type: 'language' }).of(tag) ?? key;
+  const name = displayName(tag, 'language', locale.replace('_', '-'));
   return name.charAt(0).toLocaleUpperCase(tag) + name.slice(1);
 }
 

@@ -1,3 +1,4 @@
+import { displayName } from '../../kernel/display-names.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { readJson } from '../../kernel/json-file.ts';
 import { editDistance } from '../../kernel/suggestion.ts';
@@ -99,9 +100,9 @@ function partTexts(part: string): string[] {
   if (!/^[a-z]{2}(?:_[A-Z]{2})?$/.test(part)) return [part];
   const tag = part.replace('_', '-');
   const names = [...TITLE_LANGUAGES, part.slice(0, 2)].map((language) =>
-    new Intl.DisplayNames(language, { type: 'language' }).of(tag),
+    displayName(tag, 'language', language),
   );
-  return [part, ...names.filter((name) => name !== undefined)];
+  return [part, ...names];
 }
 
 /** For the command line: every column must be known, or be the one with the reasons for refusals. */

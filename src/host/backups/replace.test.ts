@@ -134,7 +134,7 @@ test('a shop is what it was in its backup; its people and what the host has deci
   const files = await filesOf();
   const asked = await ask({ shopId: 'Tea', backupId, replaces: true });
   expect(asked.status).toBe(201);
-  const closed = await service.app.inject({ url: '/shop/Tea' });
+  const closed = await service.app.inject({ url: '/', headers: { host: 'tea.example' } });
   expect(closed.statusCode).toBe(503);
   await run();
   await service.app.shopHosts.refresh();
@@ -151,7 +151,7 @@ test('a shop is what it was in its backup; its people and what the host has deci
     select upper(image_key::text) as key from product_image where shop_id = 'Tea' limit 1`);
   expect((await filesOf()).some((name) => name.toUpperCase().includes(picture!.key))).toBe(true);
   expect(await filesOf()).toEqual(files);
-  const events = (await host('GET', '/shops/Tea/log')).body.items;
+  const events = (await host('GET', '/log')).body.items;
   expect(events.at(-1)).toMatchObject({ type: 'SHOP_REPLACED', by: 'order system', data: { backupId } });
   const entries = await service.db.many<{ route: string }>(sql`
     select route from audit_entry where shop_id = 'Tea' order by entry_id desc limit 2`);

@@ -8,6 +8,7 @@ import { deleteShop, updateDeletion, updateEmailFreeze, updatePlan } from '../..
  * counted for its bills, and its whole audit log. Everything else is what it was in the backup.
  */
 const KEPT_TABLES = [
+  'assistant_key',
   'audit_entry',
   'dkim_key',
   'email_problem',

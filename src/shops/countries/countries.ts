@@ -1,5 +1,6 @@
 // Not the entry of the package, which loads the names of all countries in 79 languages.
 import iso from 'i18n-iso-countries/index.js';
+import { displayName } from '../../kernel/display-names.ts';
 
 /** The 27 members; Northern Ireland and other special territories are not countries of their own here. */
 const EU = new Set(
@@ -25,13 +26,8 @@ export function isCountry(code2: string): boolean {
   return iso.alpha2ToAlpha3(code2) !== undefined;
 }
 
-const names = new Map<string, Intl.DisplayNames>();
-
-export function countryName(code2: string, language: string): string {
-  let display = names.get(language);
-  if (!display) names.set(language, (display = new Intl.DisplayNames([language], { type: 'region' })));
-  return display.of(code2) ?? code2;
-}
+export const countryName = (code2: string, language: string): string =>
+  displayName(code2, 'region', language);
 
 /** Codes by the names of countries in the languages that addresses of the demo and of most shops are written in. */
 let codesByName: ReadonlyMap<string, string> | undefined;

@@ -1,3 +1,4 @@
+import { displayName } from '../../kernel/display-names.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
 import { findPublishedPage } from '../../shops/legal/queries.ts';
@@ -112,7 +113,7 @@ function missingPage(visit: Visit, page: PageName, isElsewhere: boolean): Page {
   const heading = layout.legalNames[locale]?.[page] ?? messages.names[page];
   const path = `/legal/${page}`;
   const language = languageTag(settings.defaultLocale);
-  const named = new Intl.DisplayNames([languageTag(locale)], { type: 'language' }).of(language.slice(0, 2));
+  const named = displayName(language.slice(0, 2), 'language', languageTag(locale));
   return {
     title: heading,
     path,
@@ -123,7 +124,7 @@ function missingPage(visit: Visit, page: PageName, isElsewhere: boolean): Page {
         isElsewhere &&
         html`<p>
           <a href="${shopPath(visit, path, { locale: settings.defaultLocale })}" hreflang="${language}"
-            >${messages.readIn({ language: named ?? language })}</a
+            >${messages.readIn({ language: named })}</a
           >
         </p>`
       }`,

@@ -1,0 +1,14 @@
+/** A few languages of readers, with three kinds each; languages that requests make up do not fill the memory. */
+const MAX_CACHED = 300;
+const cached = new Map<string, Intl.DisplayNames>();
+
+/** The name of a language (`de`, `de-CH`), currency or country for a reader; the code itself where it has none. */
+export function displayName(code: string, type: 'language' | 'currency' | 'region', reader: string): string {
+  const key = `${type} ${reader}`;
+  let names = cached.get(key);
+  if (!names) {
+    if (cached.size >= MAX_CACHED) cached.clear();
+    cached.set(key, (names = new Intl.DisplayNames([reader], { type })));
+  }
+  return names.of(code) ?? code;
+}
