@@ -1196,7 +1196,7 @@ const personExport = shape(
   ),
   'emailAddresses: array\nemailAddresses[]: string',
   ...words(`notes tags newsletterSubscriptions newsletterRequests newsletterBounces mailings availabilityWatches customFields carts wishList accounts accountSessions
-    signInRequests mails orders`).map((key) => `${key}: array`),
+    signInRequests mails orderTags tasks orders`).map((key) => `${key}: array`),
   // This very request is one of them.
   array('privacyRequests', 'kind: string\nsource: string\ndoneBy: string|null\nrequestedOn: string'),
   array('auditEntries', auditEntry),
@@ -2553,7 +2553,7 @@ export const OPERATIONS: readonly Operation[] = [
     answer: shape(
       'customerId: string\ncustomerNumber: string\ncustomer: string',
       words(`
-        notesDeleted tagsDeleted subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted ordersAnonymised
+        notesDeleted tagsDeleted subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted orderTagsDeleted tasksDeleted ordersAnonymised
         documentsKept`)
         .map((key) => `${key}: integer`)
         .join('\n'),
