@@ -938,14 +938,14 @@ const lastingRule = once(async ({ service: { db }, shopId }: Shop) => {
   return ruleId;
 });
 
-const taskShape = `taskId: string
+const taskShape = shape(`taskId: string
   createdOn: string
   text: string
   resource: string
   resourceId: string|null
   ruleId: string|null
   doneOn: string|null
-  doneBy: string|null`;
+  doneBy: string|null`);
 
 const task: Fact<string> = async ({ service: { db }, shopId }) => {
   const taskId = newId(db.now);
@@ -2714,7 +2714,7 @@ export const OPERATIONS: readonly Operation[] = [
     momentary: true,
     answer: array(
       'items',
-      `position: null
+      shape(`position: null
       date: string
       resourceId: null
       name: string
@@ -2723,14 +2723,15 @@ export const OPERATIONS: readonly Operation[] = [
       runs: boolean
       actions: array
       actions[].kind: string
-      actions[].text: string|null`,
+      actions[].text: string|null`),
     ),
   }),
   operation('GET /manage/rules/{ruleId}/runs', 'orders_read', {
     labels: [],
     query: PAGING,
     params: { ruleId: lastingRule },
-    answer: paged(`runId: string
+    answer: paged(
+      shape(`runId: string
       ruleId: string
       date: string
       position: integer|null
@@ -2742,6 +2743,7 @@ export const OPERATIONS: readonly Operation[] = [
       actions[].outcome: string
       actions[].note: string|null
       error: string|null`),
+    ),
   }),
   operation('GET /manage/tasks', 'any token', {
     labels: [],
