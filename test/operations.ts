@@ -948,14 +948,14 @@ const lastingRule = once(async ({ service: { db }, shopId }: Shop) => {
   return ruleId;
 });
 
-const taskShape = `taskId: string
+const taskShape = shape(`taskId: string
   createdOn: string
   text: string
   resource: string
   resourceId: string|null
   ruleId: string|null
   doneOn: string|null
-  doneBy: string|null`;
+  doneBy: string|null`);
 
 const task: Fact<string> = async ({ service: { db }, shopId }) => {
   const taskId = newId(db.now);
@@ -1206,7 +1206,7 @@ const personExport = shape(
   ),
   'emailAddresses: array\nemailAddresses[]: string',
   ...words(`notes tags newsletterSubscriptions newsletterRequests newsletterBounces mailings availabilityWatches customFields carts wishList accounts accountSessions
-    signInRequests mails orders`).map((key) => `${key}: array`),
+    signInRequests mails orderTags tasks orders`).map((key) => `${key}: array`),
   // This very request is one of them.
   array('privacyRequests', 'kind: string\nsource: string\ndoneBy: string|null\nrequestedOn: string'),
   array('auditEntries', auditEntry),
@@ -2579,7 +2579,7 @@ export const OPERATIONS: readonly Operation[] = [
     answer: shape(
       'customerId: string\ncustomerNumber: string\ncustomer: string',
       words(`
-        notesDeleted tagsDeleted subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted ordersAnonymised
+        notesDeleted tagsDeleted subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted orderTagsDeleted tasksDeleted ordersAnonymised
         documentsKept`)
         .map((key) => `${key}: integer`)
         .join('\n'),
@@ -2740,7 +2740,7 @@ export const OPERATIONS: readonly Operation[] = [
     momentary: true,
     answer: array(
       'items',
-      `position: null
+      shape(`position: null
       date: string
       resourceId: null
       name: string
@@ -2749,14 +2749,15 @@ export const OPERATIONS: readonly Operation[] = [
       runs: boolean
       actions: array
       actions[].kind: string
-      actions[].text: string|null`,
+      actions[].text: string|null`),
     ),
   }),
   operation('GET /manage/rules/{ruleId}/runs', 'orders_read', {
     labels: [],
     query: PAGING,
     params: { ruleId: lastingRule },
-    answer: paged(`runId: string
+    answer: paged(
+      shape(`runId: string
       ruleId: string
       date: string
       position: integer|null
@@ -2768,6 +2769,7 @@ export const OPERATIONS: readonly Operation[] = [
       actions[].outcome: string
       actions[].note: string|null
       error: string|null`),
+    ),
   }),
   operation('GET /manage/tasks', 'any token', {
     labels: [],

@@ -366,6 +366,8 @@ const TAGS: Readonly<Record<string, string>> = {
   taxes: 'Tax classes, and whether prices contain tax.',
   'shipping-methods': 'Shipping methods, and their lowest prices.',
   categories: 'The category tree.',
+  rules:
+    'Rules of the merchant that act when something happens or at an hour, if conditions hold, what they have done, and the tasks of the team.',
   'custom fields':
     'What products, categories, customers, carts, orders and the shop may have beyond what all have.',
   redirects: 'Former addresses of the shop, and where they lead.',

@@ -110,7 +110,8 @@ async function sendEmail(
   const { shopId } = settings;
   const { resource, resourceId, customer } = thing;
   const subject = filledText(action.subject ?? '', thing.facts, MAX_SUBJECT_LENGTH);
-  const facts = { subject, text, rule: ruleName, resource, resourceId };
+  const customerId = customer?.customerId ?? null;
+  const facts = { subject, text, rule: ruleName, resource, resourceId, customerId };
   if (action.to === 'shop') {
     await queueEmails(tx, shopId, ruleEmail, [{ to: settings.email, locale: settings.defaultLocale, facts }]);
     return result('done');

@@ -11,6 +11,8 @@ export interface RuleEmail {
   rule: string;
   resource: RuleResource;
   resourceId: string | null;
+  /** Of whom it is: what waits about them is erased with them. */
+  customerId: string | null;
 }
 
 const lines = (text: string) => text.split(/\r?\n/).map((line) => ({ text: line, as: 'plain' as const }));
@@ -21,6 +23,7 @@ const SAMPLE: RuleEmail = {
   rule: 'Large orders',
   resource: 'order',
   resourceId: '019A8C1E-0000-7000-8000-000000001001',
+  customerId: '019A8C1E-0000-7000-8000-000000001002',
 };
 
 const PLACEHOLDERS: EmailKind<RuleEmail>['placeholders'] = {

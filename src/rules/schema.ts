@@ -71,7 +71,7 @@ export const Schedule = Type.Object(
       ),
     ),
   },
-  { title: 'rule schedule' },
+  { title: 'rule schedule', description: 'When it runs; null: it has an event.' },
 );
 export type Schedule = Static<typeof Schedule>;
 

@@ -95,6 +95,16 @@ async function givenThings(): Promise<void> {
   await merchant.post('/support/grant', { duration: 'day', role: 'accountant' });
   await merchant.post('/products/import/paste', { rows: 'SKU;Name\nX-1;A thing\n' });
   await merchant.post('/customers/segments', { name: 'Germans', 'filter.country': 'DE' });
+  await merchant.post('/automation/new?event=ORDER_CREATE', {
+    name: 'Seen',
+    needsAll: 'yes',
+    'fact.0': 'total',
+    'operator.0': 'atLeast',
+    'value.0': '100',
+    'action.0': 'task',
+    'text.0': 'Look at it',
+  });
+  await merchant.post('/tasks', { text: 'Count the stock' });
   const newsletter = await service.db.one<{ id: string }>(sql`
     select upper(campaign_id::text) as id from newsletter_campaign where shop_id = 'DemoShop' limit 1`);
   await merchant.post('/marketing/mailings/new', { newsletters: newsletter!.id, subject: 'Ahoy' });

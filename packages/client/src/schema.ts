@@ -7905,6 +7905,7 @@ export interface components {
              * @enum {string|null}
              */
             event: "ORDER_CREATE" | "ORDER_UPDATE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "CUSTOMER_CREATE" | null;
+            /** @description When it runs; null: it has an event. */
             schedule: components["schemas"]["RuleSchedule"] | null;
             /**
              * @description What it is about.
@@ -7955,6 +7956,7 @@ export interface components {
              * @enum {string|null}
              */
             event?: "ORDER_CREATE" | "ORDER_UPDATE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "CUSTOMER_CREATE" | null;
+            /** @description When it runs; null: it has an event. */
             schedule?: components["schemas"]["RuleSchedule"] | null;
         };
         /** PlannedRuleAction */

@@ -247,6 +247,8 @@ describe('erasing', () => {
         mailingRecipientsDeleted: 1,
         watchesDeleted: 1,
         mailsDeleted: 2,
+        orderTagsDeleted: 0,
+        tasksDeleted: 0,
         note: NOTE,
       },
     });
@@ -624,6 +626,8 @@ describe('exporting', () => {
       accountSessions: [],
       signInRequests: [],
       mails: [],
+      orderTags: [],
+      tasks: [],
       orders: [],
     };
     expect(body).toMatchObject({ ...nothing, emailAddresses: [] });

@@ -13,10 +13,10 @@ export const emailPersonalData: PersonalData = {
   }),
 };
 
-/** Selects emails to one of the addresses, or about one of the orders. */
+/** Selects emails to one of the addresses, or about the customer or one of the orders. */
 const emailsOf = (shopId: string, { customerId, emails }: Person) => sql`
   shop_id = ${shopId} and queue = ${EMAIL_QUEUE} and (
-    lower(content ->> 'to') = any (${emails})
+    lower(content ->> 'to') = any (${emails}) or content -> 'facts' ->> 'customerId' = ${customerId}
     or content -> 'facts' ->> 'orderId' in (
       select upper(order_id::text) from customer_order
       where shop_id = ${shopId} and customer_id = ${customerId}))`;
