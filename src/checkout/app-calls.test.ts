@@ -26,7 +26,7 @@ let kettle: string;
 
 const EXPRESS = {
   id: 'express',
-  name: { en: 'Express', de: 'Eilig' },
+  name: { en: 'Courier', de: 'Kurier' },
   price: 1290,
   days: { from: 1, to: 2 },
 };
@@ -164,7 +164,7 @@ test('the options of a cart include those of apps, which are asked without a nam
   const { items } = await cart.options();
   expect(items.filter(({ app: of }) => of === null).length).toBeGreaterThan(0);
   expect(ofApp(items)).toEqual([
-    ['express', 'Eilig', 12.9, { from: 1, to: 2 }],
+    ['express', 'Courier', 12.9, { from: 1, to: 2 }],
     ['boat', 'Slow boat', 3, null],
   ]);
   const [{ headers, body }] = asked as [AppQuestion];
@@ -199,9 +199,9 @@ test('the chosen option is in the totals, and the order stores it', async () => 
   const { call, chosen, id } = await givenChosen();
   expect(chosen.shippingData).toMatchObject({
     price: { amount: 12.9 },
-    shippingMethod: { id, name: 'Eilig' },
+    shippingMethod: { id, name: 'Courier' },
   });
-  expect(chosen.cartValidation.possibleShippingMethods).toContain('Eilig');
+  expect(chosen.cartValidation.possibleShippingMethods).toContain('Courier');
   expect(JSON.stringify(chosen.links)).not.toContain(`/shipping-methods/${id}`);
   asked = [];
   const order = await call('POST', '/order');
@@ -237,10 +237,7 @@ test('a price that changes before the order is shown before it is ordered', asyn
   const orders = sql`select count(*) as count from customer_order where shop_id = 'DemoShop'`;
   const before = await service.db.one(orders);
   const refused = await call('POST', '/order');
-  expect([refused.status, refused.body.errors?.[0]?.code ?? refused.body.code]).toEqual([
-    409,
-    refused.body.errors?.[0]?.code ?? refused.body.code,
-  ]);
+  expect(refused.status).toBe(409);
   expect(refused.body.message).toContain('What an app offers for the delivery has changed');
   expect(await service.db.one(orders)).toEqual(before);
   expect((await call('GET', '')).body.shippingData.price.amount).toBe(15.9);
@@ -270,7 +267,7 @@ test('with an Idempotency-Key the apps are asked before its transaction, and a r
   const refused = await other.call('POST', '/order', {
     headers: { ...other.headers, 'idempotency-key': 'order-2' },
   });
-  expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('Nicht auf Inseln')]);
+  expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('Not to islands')]);
 });
 
 test('an app refuses an order with a reason and a field, and nothing changes', async () => {
@@ -279,7 +276,7 @@ test('an app refuses an order with a reason and a field, and nothing changes', a
   const before = await fingerprint(service);
   const refused = await call('POST', '/order');
   expect(refused.status).toBe(409);
-  expect(refused.body.message).toContain('Nicht auf Inseln (Labels)');
+  expect(refused.body.message).toContain('Not to islands (Labels)');
   expect(JSON.stringify(refused.body)).toContain('address');
   expect(await fingerprint(service)).toEqual(before);
   check = { ok: true };
@@ -300,7 +297,7 @@ const FAILURES: readonly [string, () => Reply, string][] = [
   ],
   [
     'answers 10 MB',
-    () => (question, response) => answerWith(question, response, ' '.repeat(10_000_000)),
+    () => (_q, response) => void response.end(Buffer.alloc(10_000_000, ' ')),
     'The answer is larger than 64 KB',
   ],
   [
@@ -368,7 +365,7 @@ test('without an answer there is a fixed price, where the merchant has agreed to
       delivery = (_q, response) => void response.writeHead(503).end();
       const cart = await givenCart();
       const { items } = await cart.options();
-      expect(ofApp(items)).toEqual([['-fixed', 'Paket', 6.9, null]]);
+      expect(ofApp(items)).toEqual([['-fixed', 'Parcel', 6.9, null]]);
       const { id } = items.find((item) => item.app === appId)!;
       await cart.call('PUT', '/shipping-data', { body: { id } });
       const order = await cart.call('POST', '/order');
@@ -446,17 +443,17 @@ test('a customer in the storefront chooses what an app offers, and confirms what
     Object.fromEntries(Object.entries(ADA).map(([key, value]) => [`billing.${key}`, value])),
   );
   const page = await visitor.get('/checkout/delivery');
-  expect(mainOf(page)).toContain('Express');
+  expect(mainOf(page)).toContain('Courier');
   expect(mainOf(page)).toContain('€12.90');
-  const [, id] = /value="([^"]+)"[^>]*>(?:(?!<input)[^])*?Express/.exec(
-    page.text.slice(page.text.lastIndexOf('<input', page.text.indexOf('Express'))),
+  const [, id] = /value="([^"]+)"[^>]*>(?:(?!<input)[^])*?Courier/.exec(
+    page.text.slice(page.text.lastIndexOf('<input', page.text.indexOf('Courier'))),
   )!;
   const [, paymentMethod] = /name="paymentMethod"\s+value="([^"]+)"/.exec(page.text)!;
   const review = await visitor.submit('/checkout/delivery', {
     shippingMethod: id!,
     paymentMethod: paymentMethod!,
   });
-  expect(mainOf(review)).toContain('Express');
+  expect(mainOf(review)).toContain('Courier');
   const reviewed = /name="reviewed" value="([^"]*)"/.exec(review.text)![1]!;
 
   delivery = { options: [{ ...EXPRESS, price: 1590 }] };
