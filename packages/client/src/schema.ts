@@ -580,6 +580,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/carts/{cartId}/delivery-options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List delivery options of a cart
+         * @description How this cart can be delivered, with prices: the shipping methods of the shop, then what its apps offer, which are asked now. `Update shipping data` chooses one by its id. 409: an app without which no delivery can be chosen does not answer.
+         *
+         *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listDeliveryOptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/manage/shops/{shopId}/carts/{cartId}/buyer": {
         parameters: {
             query?: never;
@@ -3282,6 +3304,28 @@ export interface paths {
          *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
         get: operations["getAppSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/app/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List slow and failed calls
+         * @description Of the calling app, while customers waited: those whose answer could not be used, and those that took 400 ms or more. The newest 200 of the last 14 days, newest first; of many at once only some are recorded.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listAppCalls"];
         put?: never;
         post?: never;
         delete?: never;
@@ -6359,6 +6403,51 @@ export interface components {
              * @example 3.95
              */
             priceAmount?: components["schemas"]["Decimal"] | null;
+        };
+        /** DeliveryOptionDays */
+        DeliveryOptionDays: {
+            /**
+             * @description At least.
+             * @example 1
+             */
+            from: number;
+            /**
+             * @description At most.
+             * @example 2
+             */
+            to: number;
+        };
+        /** DeliveryOption */
+        DeliveryOption: {
+            /**
+             * @description For Update shipping data.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            id: string;
+            /**
+             * @description In the language of the cart.
+             * @example Express
+             */
+            name: string;
+            /** @description With this option. */
+            price: components["schemas"]["Price"];
+            /** @description Working days in transit, as an app has said; null: unknown. */
+            days: components["schemas"]["DeliveryOptionDays"] | null;
+            /**
+             * @description The client id of the app that offers it; null: a shipping method of the shop.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            app: string | null;
+            /**
+             * @description The name of the option in the app.
+             * @example express
+             */
+            option: string | null;
+        };
+        /** DeliveryOptionList */
+        DeliveryOptionList: {
+            /** @description The options. */
+            items: components["schemas"]["DeliveryOption"][];
         };
         /** VatCheck */
         VatCheck: {
@@ -11967,6 +12056,40 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** AppCall */
+        AppCall: {
+            /**
+             * @description What the app was asked.
+             * @example deliveryOptions
+             * @enum {string}
+             */
+            kind: "deliveryOptions" | "checkoutValidation";
+            /**
+             * @description When the call ended.
+             * @example 2026-11-15T08:30:00Z
+             */
+            at: string;
+            /**
+             * @description How long it took.
+             * @example 801
+             */
+            milliseconds: number;
+            /**
+             * @description What was answered; null: nothing.
+             * @example 200
+             */
+            statusCode: number | null;
+            /**
+             * @description Why the answer could not be used; null: it was slow.
+             * @example The signature of the answer is wrong: webhook-signature
+             */
+            problem: string | null;
+        };
+        /** AppCallList */
+        AppCallList: {
+            /** @description The calls. */
+            items: components["schemas"]["AppCall"][];
+        };
         /** WebhookSummary */
         WebhookSummary: {
             /**
@@ -13323,6 +13446,9 @@ export type LineItemPriceUpdateRequest = components['schemas']['LineItemPriceUpd
 export type CouponCode = components['schemas']['CouponCode'];
 export type PaymentDataUpdateRequest = components['schemas']['PaymentDataUpdateRequest'];
 export type ShippingDataUpdateRequest = components['schemas']['ShippingDataUpdateRequest'];
+export type DeliveryOptionDays = components['schemas']['DeliveryOptionDays'];
+export type DeliveryOption = components['schemas']['DeliveryOption'];
+export type DeliveryOptionList = components['schemas']['DeliveryOptionList'];
 export type VatCheck = components['schemas']['VatCheck'];
 export type Buyer = components['schemas']['Buyer'];
 export type BuyerUpdateRequest = components['schemas']['BuyerUpdateRequest'];
@@ -13539,6 +13665,8 @@ export type EventList = components['schemas']['EventList'];
 export type AccessTokenRequest = components['schemas']['AccessTokenRequest'];
 export type AccessToken = components['schemas']['AccessToken'];
 export type AppSettings = components['schemas']['AppSettings'];
+export type AppCall = components['schemas']['AppCall'];
+export type AppCallList = components['schemas']['AppCallList'];
 export type WebhookSummary = components['schemas']['WebhookSummary'];
 export type PagePosition = components['schemas']['PagePosition'];
 export type WebhookList = components['schemas']['WebhookList'];
@@ -18066,6 +18194,106 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/shipping-data",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listDeliveryOptions: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The token that came in the answer which created the cart.
+                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 */
+                "X-ePages-Cart-Token": string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
+                 */
+                cartId: components["parameters"]["cartId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryOptionList"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: GET /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/delivery-options",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/delivery-options",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: GET /manage/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/delivery-options",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/delivery-options",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -38831,6 +39059,82 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/app/settings",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listAppCalls: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppCallList"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/app/calls",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/app/calls",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/app/calls",
                      *       "status": "Too Many Requests"
                      *     }
                      */
