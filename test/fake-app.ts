@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -36,6 +37,28 @@ export const LABELS = {
   ],
   actions: [{ name: 'create', title: { en: 'Create label' }, url: '/pages/create', maxOrders: 3 }],
 };
+
+/** What the app is asked while a customer waits. */
+export interface AppQuestion {
+  headers: IncomingHttpHeaders;
+  body: Record<string, unknown>;
+}
+
+/** Signs what it answers with the secret that the service has sent it; `change` alters the headers. */
+export function signedAnswer(
+  app: Pick<FakeApp, 'registrations'>,
+  { headers }: Pick<AppQuestion, 'headers'>,
+  body: string,
+  {
+    at = Date.now(),
+    id = String(headers['webhook-id']),
+    secret = app.registrations.at(-1)!.body['clientSecret']!,
+  } = {},
+): Record<string, string> {
+  const timestamp = String(Math.floor(at / 1000));
+  const hmac = createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${hmac}` };
+}
 
 export async function startFakeApp(): Promise<FakeApp> {
   const server = createServer((request, response) => {

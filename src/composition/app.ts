@@ -10,7 +10,7 @@ import Fastify, {
 import { adminRoutes } from '../admin/routes.ts';
 import { staffOf } from '../admin/users/staff.ts';
 import { createAppUseCounter } from '../apps/app-use.ts';
-import { createAppCalls } from '../apps/calls/calls.ts';
+import { createAppCalls, type AppCalls } from '../apps/calls/calls.ts';
 import { appCallLog } from '../apps/calls/routes.ts';
 import { appOperations } from '../apps/routes.ts';
 import { createAssistantCalls } from '../assistants/calls.ts';
@@ -171,6 +171,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** The calls of shops that are not written yet. */
     shopCalls: ShopCallCounter;
+    /** Calls of apps while a customer waits. */
+    appCalls: AppCalls;
   }
 }
 
@@ -361,6 +363,7 @@ export async function buildApp({
     metrics: app.metrics,
     onLogFailure: (error) => log.warn({ err: error }, 'calls of apps are not recorded'),
   });
+  app.decorate('appCalls', appCalls);
   const cartStore = createCartStore(db, cartStoreOptions, vatRegister);
   const placeOrder = createPlaceOrder(db, cartStore, { ...cartStoreOptions, config, calls: appCalls });
   const eventWaiting = createEventWaiting(db, log);

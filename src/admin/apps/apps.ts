@@ -12,13 +12,15 @@ import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { FetchDeps } from '../../apps/manifest/fetch-manifest.ts';
+import { findCallEntries, type CallEntry } from '../../apps/calls/queries.ts';
 import { findManifest, type ManifestRow } from '../../apps/manifest/queries.ts';
+import type { Manifest } from '../../apps/manifest/schema.ts';
 import { appSettingsPages } from './app-settings.ts';
 import { addingApps } from './add-app.ts';
 import { auditLog, entryTable } from './audit.ts';
 import { framePages } from './frame-pages.ts';
 import { installing } from './install.ts';
-import { appHead } from './manifest-view.ts';
+import { appHead, withoutAnswer } from './manifest-view.ts';
 import { newApps } from './new-app.ts';
 import { appsStep, appTabs, scopeLists } from './parts.ts';
 import {
@@ -35,6 +37,7 @@ import { Redirect } from '../../http/page-kit.ts';
 
 const SHOWN_ENTRIES = 5;
 const SHOWN_DAYS = 30;
+const SHOWN_CALLS = 20;
 
 export function appPages(pages: ShopPages, deps: FetchDeps): void {
   newApps(pages);
@@ -66,11 +69,12 @@ export function appPages(pages: ShopPages, deps: FetchDeps): void {
     const { db, shopId } = visit;
     const messages = visit.messages.apps;
     const app = await requireApp(visit, request);
-    const [use, tokens, hooks, manifest, entries] = await Promise.all([
+    const [use, tokens, hooks, manifest, calls, entries] = await Promise.all([
       findUse(db, shopId, app.appId, SHOWN_DAYS),
       findTokensOf(db, shopId, app.appId),
       findListedWebhooks(db, shopId, app.appId),
       findManifest(db, shopId, app.appId),
+      findCallEntries(db, shopId, app.appId, SHOWN_CALLS),
       findEntries(
         db,
         shopId,
@@ -99,6 +103,7 @@ export function appPages(pages: ShopPages, deps: FetchDeps): void {
                     >`
             }
           </section>
+          ${manifest?.agreed && callsCard(visit, manifest.agreed, calls)}
           ${
             hooks.length > 0 &&
             html`<section class="card">
@@ -267,6 +272,50 @@ function manifestCard(visit: ShopVisit, path: string, manifest: ManifestRow): Ma
       html`<a class="button" href="${adminPath(visit, `${path}/settings`)}">${messages.settings}</a>`
     }
     ${agreed && mayWrite && buttonForm({ action: adminPath(visit, `${path}/read`), text: messages.checkUpdate })}
+  </section>`;
+}
+
+/** What the app is asked while customers wait, and where it was slow or has failed. */
+function callsCard(visit: ShopVisit, manifest: Manifest, entries: readonly CallEntry[]): Markup | false {
+  if (manifest.calls.length === 0) return false;
+  const messages = visit.messages.apps.asked;
+  return html`<section class="card">
+    <h2>${messages.title}</h2>
+    <ul class="rights">
+      ${manifest.calls.map((call) => html`<li>${messages[call.kind]}. ${withoutAnswer(visit, call)}</li>`)}
+    </ul>
+    <h3>${messages.log}</h3>
+    ${
+      entries.length === 0
+        ? html`<p class="quiet">${messages.noLog}</p>`
+        : html`<div class="list">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">${messages.at}</th>
+                  <th scope="col">${messages.call}</th>
+                  <th scope="col">${messages.duration}</th>
+                  <th scope="col">${messages.problem}</th>
+                </tr>
+              </thead>
+              <tbody>
+                ${entries.map(
+                  ({ at, kind, milliseconds, problem }) =>
+                    html`<tr>
+                      <td data-title="${messages.at}">${momentText(at, visit.language)}</td>
+                      <td data-title="${messages.call}">${messages.kinds[kind]}</td>
+                      <td data-title="${messages.duration}">
+                        ${messages.milliseconds({ count: milliseconds })}
+                      </td>
+                      <td data-title="${messages.problem}">
+                        ${problem === null ? messages.slow : html`<span lang="en">${problem}</span>`}
+                      </td>
+                    </tr>`,
+                )}
+              </tbody>
+            </table>
+          </div>`
+    }
   </section>`;
 }
 

@@ -37,7 +37,8 @@ export function manifestLists(visit: ShopVisit, manifest: Manifest): Markup {
 export function withoutAnswer(visit: ShopVisit, { kind, onFailure }: AppCall): string {
   const { without } = visit.messages.apps.asked;
   if (typeof onFailure === 'object') return without.price({ price: amountText(onFailure.price, visit) });
-  return without[onFailure === 'hide' && kind === 'checkoutValidation' ? 'accept' : onFailure];
+  if (kind === 'deliveryOptions') return onFailure === 'hide' ? without.hide : without.refuseDelivery;
+  return onFailure === 'hide' ? without.accept : without.refuse;
 }
 
 const list = (title: string, items: readonly (string | Markup)[]) =>
