@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { symlink } from 'node:fs/promises';
+import { readFile, symlink } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -89,7 +89,9 @@ test('the app of npm create is installed into a shop that the command starts, an
   const app = start(['--import', 'tsx', 'src/main.ts'], { cwd, PORT: appPort, KONTOR_URL: service });
   await waitFor(() => app.said().includes('The app is at'));
 
-  const words = ['app', 'dev', 'DemoShop', `localhost:${appPort}`];
+  const guide = await readFile(path.join(ROOT, 'docs/apps.md'), 'utf8');
+  const [, line = ''] = /\n```sh\nnpx kontor (app dev [^\n]+)\n```/.exec(guide)!;
+  const words = line.replace('localhost:3000', `localhost:${appPort}`).split(' ');
   const dev = start([kontorFile, ...words], { KONTOR_DATA: data, PORT: port, LOG_LEVEL: 'silent' });
   await waitFor(() => dev.said().includes('npx kontor app delete'));
   const [, appId] = /kontor app delete DemoShop (\S+)/.exec(dev.said())!;

@@ -25,7 +25,13 @@ const columns = sql`
 /** false: another one of this shop is being made. */
 export async function insertCopy(
   tx: Transaction,
-  { shopId, sandbox, withCustomers, userId, email }: Pick<SandboxCopy, 'shopId' | 'sandbox' | 'withCustomers' | 'userId' | 'email'>,
+  {
+    shopId,
+    sandbox,
+    withCustomers,
+    userId,
+    email,
+  }: Pick<SandboxCopy, 'shopId' | 'sandbox' | 'withCustomers' | 'userId' | 'email'>,
 ): Promise<boolean> {
   const inserted = await tx.run(sql`
     insert into sandbox_copy (shop_id, sandbox, with_customers, user_id, email, created_at, state)

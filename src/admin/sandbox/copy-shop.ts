@@ -5,7 +5,12 @@ import { endCartTokens } from '../../orders/past-orders.ts';
 import { openBackup, type BackupProgress } from '../../platform/backup/content.ts';
 import type { Manifest } from '../../platform/backup/manifest.ts';
 import { installationKey } from '../../platform/sealing.ts';
-import { countSandboxes, lockShopOfSandboxes, MAX_SANDBOXES, updateCopy } from '../../shops/sandbox/queries.ts';
+import {
+  countSandboxes,
+  lockShopOfSandboxes,
+  MAX_SANDBOXES,
+  updateCopy,
+} from '../../shops/sandbox/queries.ts';
 import { selectSettings, type Sandbox } from '../../shops/settings/settings.ts';
 import { copyRoles } from '../users/queries.ts';
 import { isCopied } from './copied-tables.ts';
