@@ -440,3 +440,34 @@ document.addEventListener('click', (event) => {
   link.closest('[data-video-frame]').replaceChildren(frame);
   frame.focus();
 });
+
+// A block of an app is loaded when the visitor asks for it, too. The frame has an origin of its own that nothing else has, so
+// it reaches neither this page nor cookies. All that it may say is how high it is.
+
+const MIN_APP_HEIGHT = 40;
+const MAX_APP_HEIGHT = 4_000;
+const appFrames = new Set();
+
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('a[data-app-block]');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const frame = document.createElement('iframe');
+  frame.title = link.dataset.title;
+  frame.height = link.dataset.height;
+  frame.referrerPolicy = 'origin';
+  frame.setAttribute('sandbox', 'allow-scripts allow-forms');
+  frame.setAttribute('allow', '');
+  frame.src = link.href;
+  appFrames.add(frame);
+  link.closest('[data-app-frame]').replaceChildren(frame);
+  frame.focus();
+});
+
+addEventListener('message', ({ data, source }) => {
+  if (data?.kontor !== 1 || data.type !== 'size' || !Number.isFinite(data.height)) return;
+  for (const frame of appFrames) {
+    if (frame.contentWindow !== source) continue;
+    frame.height = String(Math.min(Math.max(Math.round(data.height), MIN_APP_HEIGHT), MAX_APP_HEIGHT));
+  }
+});

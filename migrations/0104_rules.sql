@@ -100,3 +100,7 @@ create index task_of on task (shop_id, resource_id) where resource_id is not nul
 create index task_done_at on task (done_at) where done_at is not null;
 
 alter table task add constraint task_shop foreign key (shop_id) references shop (shop_id) on delete cascade;
+
+-- The addresses that rules call are called from a queue of their own.
+alter table job drop constraint job_queue;
+alter table job add constraint job_queue check (queue in ('mail', 'mailing', 'rule call'));

@@ -29,3 +29,6 @@ alter table sandbox_copy add constraint sandbox_copy_shop
   foreign key (shop_id) references shop (shop_id) on delete cascade;
 
 create index sandbox_copy_waiting on sandbox_copy (created_at) where state = 'waiting';
+
+-- The restore replaces the shop of this id, which is closed meanwhile; `is_suspended` says whether it was before.
+alter table shop_restore add column replaces boolean not null default false;

@@ -97,6 +97,8 @@ export function browsing({
         baseURL: origin,
         locale,
         javaScriptEnabled: runsScripts,
+        // Every frame of an animation is painted, and a click waits for its end.
+        reducedMotion: 'reduce',
         ...(screen === 'wide'
           ? { viewport: { width: 1280, height: 900 } }
           : { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }),

@@ -7,13 +7,17 @@ import { fileURLToPath } from 'node:url';
 import { chromium, type Browser, type LaunchOptions } from 'playwright-core';
 import { findOwnBrowser, HOW_TO_GET_A_BROWSER, NO_BROWSER, PACKAGE } from './find-browser.ts';
 
-/** What keeps it from calling home. As root its sandbox does not start. */
+/**
+ * What keeps it from calling home, and from starting a second process beside that of each visitor, which it would use
+ * if they went on to another site. As root its sandbox does not start.
+ */
 const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
   '--disable-quic',
   '--no-first-run',
+  '--renderer-process-limit=1',
   ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
 ];
 

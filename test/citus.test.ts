@@ -13,7 +13,7 @@ import { queuedEmails } from './carts.ts';
 import { CITUS_URL } from './cluster.ts';
 import { demoShop, startDemo } from './demo.ts';
 import type { Service } from './service.ts';
-import { callInVariations } from './variations.ts';
+import { callCombinations, callInVariations } from './variations.ts';
 import { givenVisitor } from './visitor.ts';
 
 /*
@@ -53,7 +53,8 @@ describe.skipIf(CITUS_URL === undefined)('on the cluster that KONTOR_TEST_CITUS_
     service = await startDemo({ RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0' });
     recordSent(service, sent);
     recordBroken(service, broken);
-    await callInVariations(demoShop(service), 3, 1);
+    await callInVariations(demoShop(service), 3, { isPlain: true });
+    await callCombinations(demoShop(service), 3);
     await openAdminPages(service);
     await changeSettings(service);
     await importProducts(service);

@@ -1,10 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { attachEmbedded, type EmbeddedServer } from '../src/db/embedded.ts';
 import { SCOPES } from '../src/http/scopes.ts';
+import { dropDatabase, onServers } from './cluster.ts';
 import { kontorHere } from './command.ts';
 import { newStartedFolder } from './first-start.ts';
 import { cleanUp, kontor, newFolder, postmasterOf, startKontor, type Running } from './process.ts';
+import { databaseEnvironment } from './service.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 afterAll(cleanUp);
@@ -16,6 +20,10 @@ const SECRET = /^[A-Za-z0-9]{32}\n$/;
 const done = (stdout: string) => ({ code: 0, stdout, stderr: '' });
 const refused = (stderr: string) => ({ code: 1, stdout: '', stderr: `kontor: ${stderr}\n` });
 const misused = (stderr: string) => ({ code: 2, stdout: '', stderr: `kontor: ${stderr}\n` });
+
+let madeFolder: Promise<string> | undefined;
+/** Where the commands below make a database without the demo shop. */
+const plainFolder = () => (madeFolder ??= newFolder());
 
 describe('without a database', () => {
   // Nothing may be created for a command that only explains, or that is called wrongly.
@@ -305,9 +313,12 @@ describe('without the service', () => {
   let data: string;
   const run = (...words: string[]) => kontorHere(words, { KONTOR_DATA: data });
   const runProcess = (...words: string[]) => kontor(words, { KONTOR_DATA: data });
+  /** Keeps PostgreSQL running between the commands, each of which would start it again. */
+  let held: EmbeddedServer | undefined;
   beforeAll(async () => {
-    data = await newFolder();
+    data = await plainFolder();
   });
+  afterAll(() => held?.stop());
 
   const steps = `  [ ] Name and address: invoicing.street, invoicing.zipCode, invoicing.city
       The law requires the name and the postal address of the seller on the pages and on every invoice.
@@ -356,6 +367,7 @@ Next:
       stderr: '',
     });
     expect(await postmasterOf(data)).toBeUndefined();
+    held = await attachEmbedded(data, { log: () => {} });
   });
 
   test('db distribute and shop move, where there is no Citus', async () => {
@@ -385,7 +397,9 @@ Next:
     );
     expect(await run('db', 'migrate')).toEqual(done('The schema is up to date.\n'));
 
-    const empty = { KONTOR_DATA: await newFolder() };
+    const name = `cli_${randomBytes(6).toString('hex')}`;
+    await onServers(inject('nodes'), `create database ${name}`);
+    const empty = { ...databaseEnvironment(name), KONTOR_DATA: await newFolder() };
     const before = await kontorHere(['db', 'status'], empty);
     expect(before.stdout).toContain('no, run: npx kontor db migrate');
     expect(await kontorHere(['db', 'migrate'], empty)).toEqual(
@@ -394,6 +408,7 @@ Next:
     expect(await kontorHere(['shop', 'list'], empty)).toEqual(
       done('No shops yet. Create one: npx kontor shop create ID\n'),
     );
+    await dropDatabase(inject('nodes'), name);
   });
 
   test('a shop is created once, listed, and deleted', async () => {
@@ -453,7 +468,9 @@ Next:
   });
 
   test('several commands at once do not get into each other’s way', async () => {
-    const ids = ['One', 'Two', 'Three', 'Four'];
+    await held?.stop();
+    held = undefined;
+    const ids = ['One', 'Two', 'Three'];
     const ended = await Promise.all(ids.map((id) => runProcess('shop', 'create', id)));
     expect(ended.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
       ids.map(() => ({ code: 0, stderr: '' })),
@@ -554,7 +571,7 @@ describe('while the service runs', () => {
     const { body: copy } = await get('/DemoCopy/products', token);
     expect(copy['results']).toBe((await get('/DemoShop/products', 'demo-all')).body['results']);
 
-    const other = { KONTOR_DATA: await newFolder() };
+    const other = { KONTOR_DATA: await plainFolder() };
     const moved = await kontorHere(['shop', 'restore', file], other);
     expect(moved).toMatchObject({
       code: 0,

@@ -1,14 +1,23 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import pg, { type QueryConfig } from 'pg';
 import { expect, inject } from 'vitest';
-import { readConfig } from '../src/config.ts';
+import { isPrivate, readConfig, type Config } from '../src/config.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';
 import { reopenDemoAccess } from '../src/http/demo-access.ts';
-import { addDemoFiles } from '../src/commands/demo/add-files.ts';
+import { openMediaStorage } from '../src/platform/media/open-storage.ts';
+import { addDemoFiles, insertDemoFiles } from '../src/commands/demo/add-files.ts';
+import { readCatalogue } from '../src/commands/demo/demo-data.ts';
+import {
+  drawFiles,
+  otherAddresses,
+  type DemoFiles,
+  type DrawnImage,
+} from '../src/commands/demo/draw-files.ts';
 import { createDemoShops, insertDemoShop } from '../src/commands/demo/demo-shop.ts';
 import { givenToken } from './builders.ts';
 import { CITUS_URL } from './cluster.ts';
@@ -26,14 +35,15 @@ export async function startDemo(
   if (!isCopied()) {
     const service = await startService(environment);
     service.setClock(now);
-    await makeDemo(service, hasImages);
+    await createDemoShops(service.db, service.config);
+    if (hasImages) await addDemoFiles(service.db, service.config, 'DemoShop');
     await service.app.shopHosts.refresh();
     return service;
   }
-  const demo = await demoTemplate(environment, now, hasImages);
-  const service = await startService(environment, undefined, { template: demo.database });
+  const template = await demoTemplate(environment, now, hasImages);
+  const service = await startService(environment, undefined, { template });
   service.setClock(now);
-  if (hasImages) await promisify(execFile)('cp', ['-a', demo.media, service.config.KONTOR_DATA]);
+  if (hasImages) await copyPictures(service.config);
   await service.app.shopHosts.refresh();
   return service;
 }
@@ -49,33 +59,69 @@ export async function reopenDemo({ app, db }: Service): Promise<void> {
 /** A cluster uses its templates, and so it can't copy them while they are new; nor are the files in S3 copied here. */
 const isCopied = () => CITUS_URL === undefined && mediaServer.s3 === undefined;
 
-async function makeDemo({ db, config }: Pick<Service, 'db' | 'config'>, hasImages: boolean): Promise<void> {
-  await createDemoShops(db, config);
-  if (hasImages) await addDemoFiles(db, config, 'DemoShop');
+/** Drawing them takes three seconds of processor time, so it is done once. */
+async function drawnPictures(): Promise<{ folder: string; files: DemoFiles }> {
+  const { products } = await readCatalogue();
+  const folder = await oncePerRun('demo-pictures', async (made) => {
+    const media = openMediaStorage(readConfig({ KONTOR_DATA: made }));
+    const { images, categoryImages } = await drawFiles(media, 'DemoShop', products);
+    await writeFile(
+      path.join(made, 'files.json'),
+      JSON.stringify({ images: [...images], categoryImages: [...categoryImages] }),
+    );
+  });
+  const drawn = JSON.parse(await readFile(path.join(folder, 'files.json'), 'utf8')) as {
+    images: [string, DrawnImage[]][];
+    categoryImages: [string, DrawnImage][];
+  };
+  const files = {
+    images: new Map(drawn.images),
+    categoryImages: new Map(drawn.categoryImages),
+    ...otherAddresses('DemoShop', products),
+  };
+  return { folder, files };
+}
+
+async function copyPictures({ KONTOR_DATA }: Config): Promise<void> {
+  const { folder } = await drawnPictures();
+  await promisify(execFile)('cp', ['-a', path.join(folder, 'media'), KONTOR_DATA]);
+}
+
+/** Adds the pictures of the demo shop as `addDemoFiles` does, but does not draw them again. */
+export async function addPictures({ db, config }: Pick<Service, 'db' | 'config'>): Promise<void> {
+  const [{ products }, { files }] = await Promise.all([readCatalogue(), drawnPictures()]);
+  await copyPictures(config);
+  await db.transaction((tx) => insertDemoFiles(tx, 'DemoShop', products, files));
 }
 
 /**
- * The demo shops for these settings and this time, made once: some 70 test files begin with them, and a copy takes a
- * tenth of the time. Where the clock runs they are of the same hour, because the calls of a token are counted by the hour.
+ * The demo shops of this time, made once: half of the test files begin with them, and a copy takes a tenth of the time.
+ * Of a service's settings they depend only on who can reach it and on the limit of calls. Where the clock runs they are of
+ * the same hour, because the calls of a token are counted by the hour.
  */
 async function demoTemplate(
   environment: Record<string, string>,
   now: Date | undefined,
   hasImages: boolean,
-): Promise<{ database: string; media: string }> {
+): Promise<string> {
   const moment = now?.toISOString() ?? new Date().toISOString().slice(0, 'yyyy-mm-ddThh'.length);
-  const facts = JSON.stringify([environment, moment, hasImages]);
+  const config = readConfig({ LOG_LEVEL: 'silent', ...environment });
+  const facts = JSON.stringify([isPrivate(config), config.RATE_LIMIT, moment, hasImages]);
   const database = `demo_${createHash('sha256').update(facts).digest('hex').slice(0, 12)}`;
-  const folder = await oncePerRun(database, async (folder) => {
+  const pictures = hasImages ? await drawnPictures() : undefined;
+  await oncePerRun(database, async () => {
     await createDatabase(database);
     // Not through PgBouncer, which would stay connected: nobody may use a database while it is copied.
     const connection = { ...inject('server'), database };
     const db = openDatabase({ connection, clock: () => now ?? new Date() });
-    const config = readConfig({ LOG_LEVEL: 'silent', KONTOR_DATA: folder, ...environment });
-    await makeDemo({ db, config }, hasImages);
+    await createDemoShops(db, config);
+    if (pictures) {
+      const { products } = await readCatalogue();
+      await db.transaction((tx) => insertDemoFiles(tx, 'DemoShop', products, pictures.files));
+    }
     await db.close();
   });
-  return { database, media: path.join(folder, 'media') };
+  return database;
 }
 
 /** The demo shop, as the app that may do everything sees it. */

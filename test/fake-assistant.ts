@@ -40,6 +40,14 @@ export function profileFile(
   };
 }
 
+/** All that shops offer. */
+export const EVERYTHING = [
+  'dev.ucp.shopping.catalog.search',
+  'dev.ucp.shopping.catalog.lookup',
+  'dev.ucp.shopping.cart',
+  'dev.ucp.shopping.checkout',
+];
+
 export const CATALOGUE = ['dev.ucp.shopping.catalog.search', 'dev.ucp.shopping.catalog.lookup'];
 
 export async function startFakeAssistant(): Promise<FakeAssistant> {
@@ -58,7 +66,7 @@ export async function startFakeAssistant(): Promise<FakeAssistant> {
   const assistant: FakeAssistant = {
     origin,
     profile: `${origin}/profile.json`,
-    file: profileFile(CATALOGUE, [key]),
+    file: profileFile(EVERYTHING, [key]),
     asked: 0,
     answer: () => false,
     privateKey,

@@ -405,6 +405,8 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
       assistants: fc.record({
         open: fc.boolean(),
         catalogue: fc.boolean(),
+        carts: fc.boolean(),
+        checkout: fc.boolean(),
         signedOnly: fc.boolean(),
         callsPerHour: fc.integer({ min: 10, max: 100_000 }),
       }),

@@ -850,6 +850,123 @@ const shopperValue =
     return { fields: { 'shopper.note': 'For Ada' } };
   };
 
+const ruleContent = `name: string
+  isActive: boolean
+  needsAll: boolean
+  conditions: array
+  conditions[].fact: string
+  conditions[].operator: string`;
+
+const ruleShape = shape(
+  'ruleId: string',
+  ruleContent,
+  `conditions[].value: string|null
+  actions: array
+  actions[].kind: string
+  actions[].to: string|null
+  actions[].subject: string|null
+  actions[].text: string|null
+  actions[].address: string|null
+  actions[].field: string|null
+  actions[].value: string|null
+  event: string|null
+  schedule: object|null
+  schedule~.every: string
+  schedule~.hour: integer
+  schedule~.weekday: integer|null
+  schedule~.day: integer|null
+  resource: string
+  nextRunOn: string|null
+  paused: string|null`,
+);
+
+const ruleRequest = shape(
+  ruleContent,
+  `conditions[].value?: string|null
+  actions: array
+  actions[].kind: string
+  actions[].to?: string|null
+  actions[].subject?: string|null
+  actions[].text?: string|null
+  actions[].address?: string|null
+  actions[].field?: string|null
+  actions[].value?: string|null
+  event?: string|null
+  schedule?: object|null
+  schedule.every: string
+  schedule.hour: integer
+  schedule.weekday?: integer|null
+  schedule.day?: integer|null`,
+);
+
+const RULE_CONDITIONS = [{ fact: 'newOrders', operator: 'atLeast', value: '3' }];
+const RULE_ACTIONS = [
+  {
+    kind: 'email',
+    to: 'shop',
+    subject: '{newOrders} orders',
+    text: 'Look at them',
+    address: null,
+    field: null,
+    value: null,
+  },
+];
+
+const wholeRule = () => ({
+  name: 'Busy days',
+  isActive: false,
+  needsAll: true,
+  conditions: RULE_CONDITIONS,
+  actions: RULE_ACTIONS,
+  event: null,
+  schedule: { every: 'month', hour: 7, weekday: null, day: 1 },
+});
+
+/** Made with SQL, for the same reason as a segment. */
+const rule: Fact<string> = async ({ service: { db }, shopId }) => {
+  const ruleId = newId(db.now);
+  await db.run(sql`delete from rule where shop_id = ${shopId} and name = 'Busy nights'`);
+  await db.run(sql`
+    insert into rule (shop_id, rule_id, name, is_active, schedule, needs_all, conditions, actions, created_at, changed_at,
+      position)
+    values (${shopId}, ${ruleId}, 'Busy nights', false, '{"every": "day", "hour": 7}', true,
+      ${JSON.stringify(RULE_CONDITIONS)}::jsonb, ${JSON.stringify(RULE_ACTIONS)}::jsonb, ${db.now}, ${db.now}, 0)`);
+  return ruleId;
+};
+
+const lastingRule = once(async ({ service: { db }, shopId }: Shop) => {
+  const ruleId = newId(db.now);
+  await db.run(sql`
+    insert into rule (shop_id, rule_id, name, is_active, schedule, needs_all, conditions, actions, created_at, changed_at,
+      position)
+    values (${shopId}, ${ruleId}, 'Busy weeks', false, '{"every": "day", "hour": 7}', true,
+      ${JSON.stringify(RULE_CONDITIONS)}::jsonb, ${JSON.stringify(RULE_ACTIONS)}::jsonb, ${db.now}, ${db.now}, 0)`);
+  await db.run(sql`
+    insert into rule_run (shop_id, run_id, rule_id, at, resource, outcome, actions)
+    values (${shopId}, ${newId(db.now)}, ${ruleId}, ${db.now}, 'shop', 'done',
+      '[{"kind": "email", "outcome": "done", "note": null}]')`);
+  return ruleId;
+});
+
+const taskShape = `taskId: string
+  createdOn: string
+  text: string
+  resource: string
+  resourceId: string|null
+  ruleId: string|null
+  doneOn: string|null
+  doneBy: string|null`;
+
+const task: Fact<string> = async ({ service: { db }, shopId }) => {
+  const taskId = newId(db.now);
+  await db.run(sql`
+    insert into task (shop_id, task_id, created_at, text, resource)
+    values (${shopId}, ${taskId}, ${db.now}, 'Count the stock', 'shop')`);
+  return taskId;
+};
+
+const lastingTask = once(task);
+
 /** Reading and writing the custom fields of one kind of thing. */
 function valueOperations(
   path: string,
@@ -1497,6 +1614,7 @@ export const cart: Fact<string> = async (shop) => {
       buyer: null,
       shippingMethodId: shipping,
       shippingPrice: null,
+      deliveryOption: null,
       paymentMethodId: payLater,
       paymentTransactionId: 'QP-4711',
       paymentStatus: 'FAILED',
@@ -1543,6 +1661,13 @@ const confirmedOrder: Fact<string> = async (shop) => {
   return orderId;
 };
 const lastingOrder = once(placedOrder);
+
+const taggedOrder = once(async (shop: Shop) => {
+  const orderId = await placedOrder(shop);
+  await shop.service.db.run(sql`
+    insert into order_tag (shop_id, order_id, tag_key, tag) values (${shop.shopId}, ${orderId}, 'gift', 'Gift')`);
+  return orderId;
+});
 
 /** A line that all orders have which goods are sent of. */
 const SENT_LINE = newId(new Date());
@@ -2202,7 +2327,7 @@ export const OPERATIONS: readonly Operation[] = [
   }),
 
   operation('GET /customers', 'customers_read', {
-    query: ['locale', ...PAGING, 'includeFields'],
+    query: ['locale', ...PAGING, 'field', 'includeFields'],
     answer: paged(customer),
   }),
   operation('POST /customers', 'customers_write', {
@@ -2242,7 +2367,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('GET /orders', 'orders_read', {
     query: words(`
       locale page resultsPerPage viewedOn pendingOn archivedOn rejectedOn closedOn dispatchedOn paidOn returnedOn
-      deliveredOn invoicedOn lastUpdated customerId productId updatedFrom createdBefore createdAfter currency include includeFields`),
+      deliveredOn invoicedOn lastUpdated customerId productId updatedFrom createdBefore createdAfter currency include field includeFields`),
     search: async (shop) => {
       await lastingOrder(shop);
       return '';
@@ -2548,6 +2673,125 @@ export const OPERATIONS: readonly Operation[] = [
     status: 204,
     params: { segmentId: segment },
   }),
+  operation('GET /manage/orders/{orderId}/tags', 'orders_read', {
+    labels: [],
+    params: { orderId: taggedOrder },
+    answer: 'tags: array\ntags[]: string',
+  }),
+  operation('PUT /manage/orders/{orderId}/tags', 'orders_write', {
+    labels: [],
+    params: { orderId: placedOrder },
+    body: () => ({ tags: ['gift'] }),
+    request: 'tags: array\ntags[]: string',
+    answer: 'tags: array\ntags[]: string',
+  }),
+  operation('GET /manage/order-tags', 'orders_read', {
+    labels: [],
+    search: async (shop) => {
+      await taggedOrder(shop);
+      return '';
+    },
+    answer: 'tags: array\ntags[]: string',
+  }),
+  operation('GET /manage/tagged-orders', 'orders_read', {
+    labels: [],
+    query: [...PAGING, 'tag'],
+    search: async (shop) => {
+      await taggedOrder(shop);
+      return 'tag=gift';
+    },
+    answer: paged('orderId: string\norderNumber: string\ncreationDate: string\ntags: array\ntags[]: string'),
+  }),
+  operation('GET /manage/rules', 'any token', {
+    labels: [],
+    search: async (shop) => {
+      await lastingRule(shop);
+      return '';
+    },
+    answer: array('items', ruleShape),
+  }),
+  operation('POST /manage/rules', ['orders_read', 'orders_write'], {
+    labels: [],
+    status: 201,
+    body: wholeRule,
+    request: ruleRequest,
+    answer: ruleShape,
+  }),
+  operation('GET /manage/rules/{ruleId}', 'orders_read', {
+    labels: [],
+    params: { ruleId: lastingRule },
+    answer: ruleShape,
+  }),
+  operation('PUT /manage/rules/{ruleId}', ['orders_read', 'orders_write'], {
+    labels: [],
+    params: { ruleId: rule },
+    body: wholeRule,
+    request: ruleRequest,
+    answer: ruleShape,
+  }),
+  operation('DELETE /manage/rules/{ruleId}', ['orders_read', 'orders_write'], {
+    labels: [],
+    status: 204,
+    params: { ruleId: rule },
+  }),
+  operation('GET /manage/rules/{ruleId}/preview', 'orders_read', {
+    labels: [],
+    params: { ruleId: lastingRule },
+    momentary: true,
+    answer: array(
+      'items',
+      `position: null
+      date: string
+      resourceId: null
+      name: string
+      conditions: array
+      conditions[]: boolean
+      runs: boolean
+      actions: array
+      actions[].kind: string
+      actions[].text: string|null`,
+    ),
+  }),
+  operation('GET /manage/rules/{ruleId}/runs', 'orders_read', {
+    labels: [],
+    query: PAGING,
+    params: { ruleId: lastingRule },
+    answer: paged(`runId: string
+      ruleId: string
+      date: string
+      position: integer|null
+      resource: string
+      resourceId: string|null
+      outcome: string
+      actions: array
+      actions[].kind: string
+      actions[].outcome: string
+      actions[].note: string|null
+      error: string|null`),
+  }),
+  operation('GET /manage/tasks', 'any token', {
+    labels: [],
+    query: [...PAGING, 'state'],
+    search: async (shop) => {
+      await lastingTask(shop);
+      return '';
+    },
+    answer: paged(taskShape),
+  }),
+  operation('POST /manage/tasks', 'orders_write', {
+    labels: [],
+    status: 201,
+    body: () => ({ text: 'Call Ada' }),
+    request: 'text: string',
+    answer: taskShape,
+  }),
+  operation('PUT /manage/tasks/{taskId}', 'orders_write', {
+    labels: [],
+    params: { taskId: task },
+    body: () => ({ isDone: true }),
+    request: 'isDone: boolean',
+    answer: taskShape,
+  }),
   operation('GET /manage/custom-fields', 'any token', {
     labels: [],
     query: ['resource'],
@@ -2843,7 +3087,7 @@ export const OPERATIONS: readonly Operation[] = [
 
   operation('GET /products', 'products_read', {
     query: words(
-      'locale currency page resultsPerPage direction sort q categoryId id includeInvisible includeFields',
+      'locale currency page resultsPerPage direction sort q categoryId id includeInvisible field includeFields',
     ),
     answer: paged(productShape('list')),
   }),
@@ -3271,6 +3515,7 @@ export const OPERATIONS: readonly Operation[] = [
     ),
   }),
 
+  operation('GET /manage/app/calls', 'any token', { labels: [], answer: shape('items: array') }),
   operation('GET /manage/app/settings', 'any token', { labels: [], answer: shape('settings: object') }),
 
   operation('GET /webhooks', 'any token', {

@@ -72,8 +72,8 @@ describe.each(unclaimed)('$name', (operation) => {
   });
 });
 
-// Of what a custom field is decides its scope, which is known once the request was read.
-const isOfFields = ({ name }: Operation) => name.includes('/manage/custom-fields');
+// Of what a custom field, a rule or a task is decides its scope, which is known once the request was read.
+const isOfFields = ({ name }: Operation) => /\/manage\/(custom-fields|rules|tasks)/.test(name);
 const withToken = unclaimed.filter((operation) => operation.scopes.length > 0 || operation.anyToken);
 
 test.each(withToken.filter((operation) => !isOfFields(operation)))(

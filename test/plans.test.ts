@@ -8,7 +8,7 @@ import { demoShop, startDemo } from './demo.ts';
 import { CITUS_URL } from './cluster.ts';
 import { IS_POOLED } from './pgbouncer.ts';
 import { recordStatements } from './recorded-statements.ts';
-import { callInVariations } from './variations.ts';
+import { callCombinations, callInVariations } from './variations.ts';
 import type { Service } from './service.ts';
 
 /*
@@ -62,6 +62,7 @@ const READING_ALL: readonly { begins: readonly string[]; because: string }[] = [
       'select coalesce(( select true from product where shop_id',
       'select order_id as "orderId" from ( select order_id, order_number from customer_order',
       'select coalesce(sum(orders) filter (where states',
+      'with changed as materialized',
     ],
   },
   {
@@ -107,7 +108,8 @@ beforeAll(async () => {
   service = await startDemo({ RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0' });
   texts = recordStatements(service.db).named;
   // Fills what the demo shop has nothing of, as shipments and pictures.
-  await callInVariations(demoShop(service), 3, 1);
+  await callInVariations(demoShop(service), 3, { isPlain: true });
+  await callCombinations(demoShop(service), 3);
   // The lists and the search of the admin, which the variations do not call.
   const merchant = await givenMerchant(service);
   await service.db.run(sql`
@@ -141,6 +143,12 @@ beforeAll(async () => {
     '/customers/export.csv?field.plans.note=Red',
   ]) {
     await merchant.get(path);
+  }
+  for (const path of ['/products', '/products?q=shirt', '/customers', '/orders']) {
+    const and = path.includes('?') ? '&' : '?';
+    await service.call('GET', `/DemoShop${path}${and}field=plans.note:Red&includeFields=true`, {
+      token: 'demo-all',
+    });
   }
   await service.db.pool.query('vacuum analyze');
   for (const table of GROWING) {

@@ -19,7 +19,7 @@ import { cleanUp, kontor, newFolder, startKontor } from './process.ts';
  */
 
 const ROOT = path.join(import.meta.dirname, '..');
-const SECONDS_TOGETHER = 3;
+const SECONDS_TOGETHER = 1;
 const SHOPPERS = 4;
 
 const DATABASE = `side_by_side_${process.pid}`;
@@ -114,7 +114,7 @@ test('the previous version and this one serve the same shop side by side, and no
   const current = await startKontor(environment);
   await load.add(current.address);
   await sleep(1_000 * SECONDS_TOGETHER);
-  await load.pass(10);
+  await load.pass(20);
   // As a proxy does it: no new requests for the one that ends.
   await load.remove(previous.address);
   expect((await previous.stop()).code).toBe(0);

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { Certificate } from './certificates.ts';
 
 /** As much of an SMTP server as a mail needs to be taken. */
 export interface SmtpServer {
@@ -17,16 +19,23 @@ export interface SmtpServer {
   answers: Map<string, string>;
   /** Connections that were made. */
   connections: number;
+  /** Those of them that were encrypted by STARTTLS. */
+  encrypted: number;
   /** How many mails were sent to their end, whatever the answer. */
   ends: number;
   close(): Promise<void>;
 }
 
-export async function startSmtp(): Promise<SmtpServer> {
+/** With a certificate it offers STARTTLS. */
+export async function startSmtp(certificate?: Certificate): Promise<SmtpServer> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     smtp.connections++;
     sockets.add(socket.on('close', () => sockets.delete(socket)).on('error', () => {}));
+    converse(socket);
+    socket.write('220 test\r\n');
+  });
+  const converse = (socket: Socket) => {
     let mail = { from: '', to: [] as string[] };
     let rest = '';
     let isText = false;
@@ -36,7 +45,15 @@ export async function startSmtp(): Promise<SmtpServer> {
       const address = /<(.*)>/.exec(line)?.[1] ?? '';
       const given = smtp.answers.get(verb);
       if (given !== undefined) return given === '' ? undefined : answer(given);
-      if (verb === 'EHLO') return answer('250-test\r\n250 AUTH PLAIN');
+      const mayEncrypt = certificate !== undefined && !(socket instanceof TLSSocket);
+      if (verb === 'EHLO') return answer(`250-test${mayEncrypt ? '\r\n250-STARTTLS' : ''}\r\n250 AUTH PLAIN`);
+      if (verb === 'STARTTLS' && mayEncrypt) {
+        answer('220 go on');
+        socket.removeAllListeners('data');
+        const encrypted = new TLSSocket(socket, { isServer: true, ...certificate });
+        encrypted.on('secure', () => smtp.encrypted++).on('error', () => {});
+        return converse(encrypted);
+      }
       if (verb === 'STARTTLS') return answer('502 not here');
       if (verb === 'AUTH') {
         smtp.credentials.push(Buffer.from(line.split(' ')[2] ?? '', 'base64').toString());
@@ -73,8 +90,7 @@ export async function startSmtp(): Promise<SmtpServer> {
         } else command(part);
       }
     });
-    answer('220 test');
-  });
+  };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const smtp: SmtpServer = {
@@ -85,6 +101,7 @@ export async function startSmtp(): Promise<SmtpServer> {
     unknown: new Map(),
     answers: new Map(),
     connections: 0,
+    encrypted: 0,
     ends: 0,
     close: async () => {
       for (const socket of sockets) socket.destroy();

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { isAlive } from '../src/db/embedded-init.ts';
 import { kontorHere, serveHere } from './command.ts';
-import { cleanUp, kontor, newFolder, postmasterOf, startKontor, waitFor, type Running } from './process.ts';
+import { cleanUp, newFolder, postmasterOf, startKontor, waitFor, type Running } from './process.ts';
 import { ofTheDay } from './seed.ts';
 import { databaseUrl } from './service.ts';
 
@@ -225,7 +225,11 @@ describe('the embedded database', () => {
 
   test('a port in use: one line, and no PostgreSQL is left behind', async () => {
     const { port, server } = await takenPort();
-    const ended = await kontor(['serve'], { KONTOR_DATA: data, PORT: String(port), LOG_LEVEL: 'warn' });
+    const ended = await kontorHere(['serve'], {
+      KONTOR_DATA: data,
+      PORT: String(port),
+      LOG_LEVEL: 'warn',
+    });
     server.close();
     expect(ended).toEqual({
       code: 1,

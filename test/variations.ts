@@ -66,8 +66,8 @@ const WORDS = (
   'blue green anchor zzzz x'
 ).split(' ');
 
-/** One pass over everything; the seed decides what varies in it. */
-export async function callInVariations(shop: Shop, seed: number, rounds: number): Promise<void> {
+/** What the seed decides. */
+function chooserOf(seed: number) {
   const random = randomOf(seed);
   const below = (end: number) => Math.floor(random() * end);
   const oneOf = <Item>(items: readonly Item[]): Item => items[below(items.length)]!;
@@ -76,7 +76,37 @@ export async function callInVariations(shop: Shop, seed: number, rounds: number)
     return items.filter(() => random() < share);
   };
   const words = (count: number) => Array.from({ length: count }, () => oneOf(WORDS)).join(' ');
+  return { random, oneOf, someOf, words };
+}
 
+/** The searches, lists and pages of a shop. */
+function readsOf({ service, shopId, token }: Shop) {
+  return {
+    search: (query: string, sortBy: string, attributeFilters: readonly unknown[], locale = 'en_GB') =>
+      service.call('POST', `/${shopId}/search/products?locale=${locale}`, {
+        token,
+        body: { query, sortBy, attributeFilters },
+      }),
+    list: (query: Record<string, string>) =>
+      service.call('GET', `/${shopId}/products?${new URLSearchParams(query).toString()}`, { token }),
+    page: (path: string, query: Record<string, string>) =>
+      readPage(service, `/${shopId}/${path}?${new URLSearchParams(query).toString()}`),
+  };
+}
+
+const FILTERS = [
+  { fieldName: 'Manufacturer', attributeValue: 'Beacon' },
+  { fieldName: 'CategoryID', attributeValue: '3' },
+  { fieldName: 'ListPrice', attributeRange: { min: 1 } },
+  { fieldName: 'ListPrice', attributeRange: { max: 50 } },
+];
+
+/**
+ * Calls each operation once, with all that it takes or with a part of it, and searches for any number of words. The seed
+ * decides what varies.
+ */
+export async function callInVariations(shop: Shop, seed: number, { isPlain = false } = {}): Promise<void> {
+  const { random, oneOf, someOf, words } = chooserOf(seed);
   const someParameters = ({ query }: Operation, found: URLSearchParams) => {
     const chosen = new URLSearchParams();
     for (const name of someOf(query)) {
@@ -92,60 +122,26 @@ export async function callInVariations(shop: Shop, seed: number, rounds: number)
     return Object.fromEntries(someOf(Object.entries(body)));
   };
 
-  for (let round = 0; round < rounds; round++) {
-    for (const operation of OPERATIONS) {
-      const { path, search, options } = await validCall(operation, shop);
-      const isPlain = round === 0;
-      const body = isPlain || operation.multipart || operation.form ? options.body : someFields(options.body);
-      const isAnonymous =
-        operation.scopes.length > 0 &&
-        operation.scopes.every((scope) => ANONYMOUS_SCOPES.has(scope)) &&
-        random() < 0.3;
-      const { token, ...without } = options;
-      await shop.service.call(
-        operation.method,
-        path + (isPlain ? search : someParameters(operation, new URLSearchParams(search))),
-        { ...(isAnonymous ? without : { token: token!, ...without }), ...(body !== undefined && { body }) },
-      );
-    }
+  for (const operation of OPERATIONS) {
+    const { path, search, options } = await validCall(operation, shop);
+    const body = isPlain || operation.multipart || operation.form ? options.body : someFields(options.body);
+    const isAnonymous =
+      operation.scopes.length > 0 &&
+      operation.scopes.every((scope) => ANONYMOUS_SCOPES.has(scope)) &&
+      random() < 0.3;
+    const { token, ...without } = options;
+    await shop.service.call(
+      operation.method,
+      path + (isPlain ? search : someParameters(operation, new URLSearchParams(search))),
+      { ...(isAnonymous ? without : { token: token!, ...without }), ...(body !== undefined && { body }) },
+    );
   }
 
-  const { service, shopId, token } = shop;
-  const { categoryId, alias } = await someCategory(shop);
-  const search = (query: string, sortBy: string, attributeFilters: readonly unknown[], locale = 'en_GB') =>
-    service.call('POST', `/${shopId}/search/products?locale=${locale}`, {
-      token,
-      body: { query, sortBy, attributeFilters },
-    });
-  const list = (query: Record<string, string>) =>
-    service.call('GET', `/${shopId}/products?${new URLSearchParams(query).toString()}`, { token });
-  const page = (path: string, query: Record<string, string>) =>
-    readPage(service, `/${shopId}/${path}?${new URLSearchParams(query).toString()}`);
-
-  const filters = [
-    { fieldName: 'Manufacturer', attributeValue: 'Beacon' },
-    { fieldName: 'CategoryID', attributeValue: '3' },
-    { fieldName: 'ListPrice', attributeRange: { min: 1 } },
-    { fieldName: 'ListPrice', attributeRange: { max: 50 } },
-  ];
-  // Every way that a search takes, and then any number of words.
-  for (const query of SEARCHES) {
-    for (const sortBy of ['RELEVANCE', oneOf(SEARCH_ORDERS)]) {
-      await search(query, sortBy, []);
-      await search(query, sortBy, filters.slice(0, 1));
-    }
-    for (const sort of VALUES['sort']!) {
-      for (const direction of VALUES['direction']!) {
-        await list({ q: query, sort, direction });
-        await list({ q: query, sort, direction, categoryId, includeInvisible: 'true' });
-        await list({ q: query, sort, direction, categoryId });
-        await list({ q: query, sort, direction, includeInvisible: 'true' });
-      }
-    }
-  }
+  const { search, page } = readsOf(shop);
+  const { alias } = await someCategory(shop);
   for (const count of [0, 1, 2, 3, 4, 7, 20]) {
     for (const sortBy of someOf(SEARCH_ORDERS)) {
-      await search(words(count), sortBy, someOf(filters), oneOf(VALUES['locale']!));
+      await search(words(count), sortBy, someOf(FILTERS), oneOf(VALUES['locale']!));
     }
     for (const sort of someOf(PAGE_ORDERS)) {
       const narrowed = {
@@ -158,7 +154,29 @@ export async function callInVariations(shop: Shop, seed: number, rounds: number)
       await page('suggest', { q: words(count) });
     }
   }
+}
 
+/** Every combination of what decides how a search, a category and a list of orders are read. */
+export async function callCombinations(shop: Shop, seed: number): Promise<void> {
+  const { oneOf, someOf } = chooserOf(seed);
+  const { service, shopId, token } = shop;
+  const { search, list, page } = readsOf(shop);
+  const { categoryId, alias } = await someCategory(shop);
+  // Every way that a search takes.
+  for (const query of SEARCHES) {
+    for (const sortBy of ['RELEVANCE', oneOf(SEARCH_ORDERS)]) {
+      await search(query, sortBy, []);
+      await search(query, sortBy, FILTERS.slice(0, 1));
+    }
+    for (const sort of VALUES['sort']!) {
+      for (const direction of VALUES['direction']!) {
+        await list({ q: query, sort, direction });
+        await list({ q: query, sort, direction, categoryId, includeInvisible: 'true' });
+        await list({ q: query, sort, direction, categoryId });
+        await list({ q: query, sort, direction, includeInvisible: 'true' });
+      }
+    }
+  }
   // A category that shows the products of its subcategories is read by statements of its own.
   for (const shown of [alias, await someParent(shop)]) {
     for (const sort of PAGE_ORDERS) {

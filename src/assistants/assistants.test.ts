@@ -10,10 +10,10 @@ import {
   type AssistantCall,
   type FakeAssistant,
 } from '../../test/fake-assistant.ts';
-import { changeSettings } from '../../test/carts.ts';
 import { givenOtherShop, startDemo } from '../../test/demo.ts';
 import type { Answer, Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
+import { applySettings } from '../shops/settings/file.ts';
 import { UCP_VERSION } from './capabilities.ts';
 import { assistantKeyRotation } from './keys.ts';
 
@@ -34,6 +34,9 @@ afterAll(async () => {
   await assistant.close();
   await service.close();
 });
+
+const set = (shopId: string, settings: Parameters<typeof applySettings>[2]) =>
+  service.db.transaction((tx) => applySettings(tx, shopId, settings));
 
 let round = 0;
 beforeEach(() => {
@@ -94,6 +97,8 @@ describe('the profile of a shop', () => {
       capabilities: {
         'dev.ucp.shopping.catalog.search': entry('shopping/catalog/search', 'catalog_search'),
         'dev.ucp.shopping.catalog.lookup': entry('shopping/catalog/lookup', 'catalog_lookup'),
+        'dev.ucp.shopping.cart': entry('shopping/cart', 'cart'),
+        'dev.ucp.shopping.checkout': entry('shopping/checkout', 'checkout'),
       },
       payment_handlers: {},
     });
@@ -113,20 +118,19 @@ describe('the profile of a shop', () => {
       const { status, body } = await ask(service, url, undefined, { method: 'GET', host });
       expect([url, host, status, body.code]).toEqual([url, host, 404, 'not_found']);
     }
-    const other = { service, shopId: 'OtherShop', token: '' };
-    await changeSettings(other, { assistants: { open: false } });
+    await set('OtherShop', { assistants: { open: false } });
     expect((await profileOf('othershop.localhost')).status).toBe(404);
     expect(problemOf(await search({ query: 'kettle' }, { host: 'othershop.localhost' }))).toEqual([
       404,
       'not_found',
     ]);
-    await changeSettings(other, { assistants: { open: true, catalogue: false } });
+    await set('OtherShop', { assistants: { open: true, catalogue: false, carts: false, checkout: false } });
     expect((await profileOf('othershop.localhost')).body.ucp.capabilities).toEqual({});
     expect((await search({ query: 'kettle' }, { host: 'othershop.localhost' })).body).toMatchObject({
       ucp: { status: 'error' },
       messages: [{ code: 'capabilities_incompatible' }],
     });
-    await changeSettings(other, { assistants: { open: true } });
+    await set('OtherShop', { assistants: { open: true } });
     await service.db.run(
       sql`update shop set is_open = false, settings_version = settings_version + 1 where shop_id = 'OtherShop'`,
     );
@@ -506,8 +510,7 @@ describe('requests', () => {
   });
 
   test('are limited for each assistant', async () => {
-    const shop = { service, shopId: 'DemoShop', token: '' };
-    await changeSettings(shop, { assistants: { open: true, callsPerHour: 10 } });
+    await set('DemoShop', { assistants: { open: true, callsPerHour: 10 } });
     for (let count = 0; count < 10; count++) expect((await search({ query: 'kettle' })).status).toBe(200);
     const refused = await search({ query: 'kettle' });
     expect(problemOf(refused)).toEqual([429, 'rate_limit_exceeded']);
@@ -516,7 +519,7 @@ describe('requests', () => {
     const body = '{"query":"kettle"}';
     const signed = await search(body, { headers: signedHeaders(assistant, '/ucp/catalog/search', body) });
     expect(signed.status).toBe(200);
-    await changeSettings(shop, { assistants: { open: true } });
+    await set('DemoShop', { assistants: { open: true } });
   });
 });
 
@@ -585,11 +588,10 @@ describe('signatures', () => {
   });
 
   test('are demanded where the shop says so', async () => {
-    const shop = { service, shopId: 'DemoShop', token: '' };
-    await changeSettings(shop, { assistants: { open: true, signedOnly: true } });
+    await set('DemoShop', { assistants: { open: true, signedOnly: true } });
     expect(problemOf(await search({ query: 'kettle' }))).toEqual([401, 'signature_missing']);
     expect((await send(signedHeaders(assistant, path, body))).status).toBe(200);
-    await changeSettings(shop, { assistants: { open: true } });
+    await set('DemoShop', { assistants: { open: true } });
   });
 
   test('of an answer are those of a published key', async () => {
@@ -695,6 +697,15 @@ describe('the tools of MCP', () => {
       'search_catalog',
       'lookup_catalog',
       'get_product',
+      'create_cart',
+      'get_cart',
+      'update_cart',
+      'cancel_cart',
+      'create_checkout',
+      'get_checkout',
+      'update_checkout',
+      'cancel_checkout',
+      'complete_checkout',
     ]);
     expect((await rpc(undefined, { method: 'GET' })).status).toBe(405);
     expect((await rpc({ jsonrpc: '2.0', id: 3, method: 'resources/list' })).body.error.code).toBe(-32601);

@@ -25,6 +25,8 @@ const CAPABILITIES = {
     page: 'shopping/catalog/lookup',
     schema: 'catalog_lookup',
   },
+  'dev.ucp.shopping.cart': { setting: 'carts', page: 'shopping/cart', schema: 'cart' },
+  'dev.ucp.shopping.checkout': { setting: 'checkout', page: 'shopping/checkout', schema: 'checkout' },
 } as const satisfies Record<string, { setting: keyof Settings['assistants']; page: string; schema: string }>;
 
 export type Capability = keyof typeof CAPABILITIES;

@@ -1,4 +1,5 @@
-import type { ShopDatabase } from '../db/database.ts';
+import type { CartStore } from '../carts/cart-store.ts';
+import type { ShopDatabase, Transaction } from '../db/database.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 
 /** The request of an assistant, with the data that every operation needs. */
@@ -12,4 +13,24 @@ export interface AssistantContext {
   origin: string;
   /** Scheme and host of the shop. */
   home: string;
+  carts: CartStore;
+  /** The pages about the law and the terms of the shop. */
+  links: () => Promise<Link[]>;
+}
+
+export interface Link {
+  type: string;
+  url: string;
+  title: string;
+}
+
+/** One request for an operation. */
+export interface OperationCall {
+  context: AssistantContext;
+  /** Of the form of the operation. */
+  request: unknown;
+  /** The id in the path; '' where the operation has none. */
+  id: string;
+  /** Runs what writes, once for each Idempotency-Key; an answer that says an error undoes it. */
+  write: (work: (tx: Transaction) => Promise<object>) => Promise<object>;
 }

@@ -1,6 +1,9 @@
+import type { CartStore } from '../carts/cart-store.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import type { AnswerSeal } from '../http/idempotency.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
+import type { PaymentDeps } from '../orders/payments/calls.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import type { AssistantCalls } from './calls.ts';
 import type { PlatformProfiles } from './profiles.ts';
@@ -12,6 +15,9 @@ export interface AssistantDeps {
   limiter: RateLimiter;
   profiles: PlatformProfiles;
   calls: AssistantCalls;
+  carts: CartStore;
+  payments: PaymentDeps;
+  answerSeal: AnswerSeal;
   loadKey: () => Promise<Buffer>;
   isMigrated: () => boolean;
 }

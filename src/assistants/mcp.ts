@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import type { HttpError } from '../http/errors.ts';
 import { compileBody } from '../http/validation.ts';
-import { OPERATIONS, type AssistantOperation } from './operations.ts';
+import { hasId, OPERATIONS, type AssistantOperation } from './operations.ts';
 import { ProtocolProblem } from './problem.ts';
 
 /**
@@ -26,8 +26,18 @@ export const MCP_BODY = (body: unknown): body is RpcMessage => isMessage(body ??
 
 export interface McpDeps {
   server: { name: string; version: string };
-  /** `named` is the profile in the arguments. */
-  call: (operation: AssistantOperation, given: unknown, named: unknown) => Promise<object>;
+  call: (operation: AssistantOperation, given: ToolCall) => Promise<object>;
+}
+
+/** The arguments of a tool. */
+interface ToolCall {
+  given: unknown;
+  /** Of a cart. */
+  id: string;
+  /** Idempotency-Key */
+  key: unknown;
+  /** The address of the profile. */
+  profile: unknown;
 }
 
 /** The answer to a message; undefined: it is a notification, which has none. */
@@ -76,18 +86,21 @@ const META = {
   },
 };
 
-function toTool({ name, title, description, argument, input }: AssistantOperation) {
+function toTool(operation: AssistantOperation) {
+  const { name, title, description, argument, input, writes } = operation;
+  const ids = hasId(operation) ? { id: { type: 'string', maxLength: 200 } } : {};
+  const requests = argument === undefined ? {} : { [argument]: input };
   return {
     name,
     title,
     description,
     inputSchema: {
       type: 'object',
-      required: ['meta', argument],
-      properties: { meta: META, [argument]: input },
+      required: ['meta', ...Object.keys(ids), ...Object.keys(requests)],
+      properties: { meta: META, ...ids, ...requests },
     },
     outputSchema: { type: 'object', required: ['ucp'], properties: { ucp: { type: 'object' } } },
-    annotations: { title, readOnlyHint: true, openWorldHint: false },
+    annotations: { title, readOnlyHint: !writes, destructiveHint: false, openWorldHint: false },
   };
 }
 
@@ -97,7 +110,13 @@ async function callTool({ name, arguments: given }: Record<string, unknown>, { c
   const values = isObject(given) ? given : {};
   const meta = isObject(values['meta']) ? values['meta'] : {};
   const agent = isObject(meta['ucp-agent']) ? meta['ucp-agent'] : {};
-  const answer = await call(operation, values[operation.argument], agent['profile']);
+  const { argument } = operation;
+  const answer = await call(operation, {
+    given: argument === undefined ? {} : values[argument],
+    id: typeof values['id'] === 'string' ? values['id'] : '',
+    key: meta['idempotency-key'],
+    profile: agent['profile'],
+  });
   return { structuredContent: answer, content: [{ type: 'text', text: JSON.stringify(answer) }] };
 }
 

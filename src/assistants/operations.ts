@@ -1,10 +1,12 @@
-import type { Static, TObject } from 'typebox';
+import { Type, type Static, type TObject } from 'typebox';
+import { cancelCart, CartRequest, createCart, readCart, replaceCart, type ShowCart } from './carts/carts.ts';
 import { LookupRequest, lookUpCatalogue } from './catalogue/lookup.ts';
 import { ProductRequest, showProduct } from './catalogue/product-detail.ts';
 import { searchCatalogue, SearchRequest } from './catalogue/search.ts';
-import { envelope, type Capability } from './capabilities.ts';
-import type { AssistantContext } from './context.ts';
-import type { Message } from './messages.ts';
+import type { Capability } from './capabilities.ts';
+import { CHECKOUT, createSession, SessionRequest, showCanceled, showSession } from './checkout-sessions.ts';
+import type { OperationCall } from './context.ts';
+import { failure, success } from './outcome.ts';
 
 /** An operation of the protocol: a route of its REST binding, and a tool of its MCP binding. */
 export interface AssistantOperation {
@@ -12,70 +14,170 @@ export interface AssistantOperation {
   name: string;
   title: string;
   description: string;
-  /** Below the address of the service. */
+  method: 'GET' | 'POST' | 'PUT';
+  /** Below the address of the service; it may hold the id of a cart. */
   path: string;
   capability: Capability;
-  /** The argument of the tool that holds the request. */
-  argument: 'catalog';
+  /** The argument of the tool that holds the request; absent: it has none. */
+  argument?: 'catalog' | 'cart' | 'checkout';
   input: TObject;
-  /** The body of the answer. */
-  run(context: AssistantContext, request: unknown): Promise<object>;
+  writes: boolean;
+  /** The status of HTTP when something was made. */
+  status?: 201;
+  run(call: OperationCall): Promise<object>;
 }
 
-function operation<Input extends TObject>(
-  definition: Omit<AssistantOperation, 'run' | 'input'> & {
-    input: Input;
-    run: (context: AssistantContext, request: Static<Input>) => Promise<object>;
-  },
+export const hasId = ({ path }: Pick<AssistantOperation, 'path'>) => path.includes('/:id');
+
+/** An operation that only reads the catalogue. */
+function reading<Input extends TObject>(
+  definition: Pick<AssistantOperation, 'name' | 'title' | 'description' | 'path' | 'capability'>,
+  input: Input,
+  read: (context: OperationCall['context'], request: Static<Input>) => Promise<object>,
 ): AssistantOperation {
-  return definition as AssistantOperation;
+  return {
+    ...definition,
+    method: 'POST',
+    argument: 'catalog',
+    input,
+    writes: false,
+    run: ({ context, request }) => read(context, request as Static<Input>),
+  };
 }
 
 const SEARCH = 'dev.ucp.shopping.catalog.search';
 const LOOKUP = 'dev.ucp.shopping.catalog.lookup';
+const CART = 'dev.ucp.shopping.cart';
 
-const success = (capability: Capability, body: object) => ({ ucp: envelope([capability]), ...body });
+const NoRequest = Type.Object({});
 
-/** What the buyer asks for does not exist: an outcome, not a problem of the protocol. */
-function failure(capability: Capability, code: string, content: string): object {
-  const messages: Message[] = [{ type: 'error', code, content, severity: 'unrecoverable' }];
-  return { ucp: envelope([capability], 'error'), messages };
+const showCart: ShowCart = async (cart) => success(CART, cart);
+
+/** The operations of carts, and the same of checkout sessions, which are carts. */
+function cartOperations(
+  name: 'cart' | 'checkout',
+  path: string,
+  capability: Capability,
+  show: ShowCart,
+  create: Pick<AssistantOperation, 'input' | 'run'>,
+  cancelled: ShowCart,
+): AssistantOperation[] {
+  const what = name === 'cart' ? 'cart' : 'checkout session';
+  return [
+    {
+      name: `create_${name}`,
+      title: `Make a ${what}`,
+      description: `A ${what} with products of this shop. Its id is a secret of the buyer.`,
+      method: 'POST',
+      path,
+      capability,
+      argument: name,
+      writes: true,
+      status: 201,
+      ...create,
+    },
+    {
+      name: `get_${name}`,
+      title: `Show a ${what}`,
+      description: `A ${what} with its prices of now.`,
+      method: 'GET',
+      path: `${path}/:id`,
+      capability,
+      input: NoRequest,
+      writes: false,
+      run: (call) => readCart(call, capability, show),
+    },
+    {
+      name: `update_${name}`,
+      title: `Replace a ${what}`,
+      description: `Replaces everything in a ${what}.`,
+      method: 'PUT',
+      path: `${path}/:id`,
+      capability,
+      argument: name,
+      input: CartRequest,
+      writes: true,
+      run: (call) => replaceCart(call, capability, show),
+    },
+    {
+      name: `cancel_${name}`,
+      title: `End a ${what}`,
+      description: `Ends a ${what}, and shows it for the last time.`,
+      method: 'POST',
+      path: `${path}/:id/cancel`,
+      capability,
+      input: NoRequest,
+      writes: true,
+      run: (call) => cancelCart(call, capability, cancelled),
+    },
+  ];
 }
 
 export const OPERATIONS: readonly AssistantOperation[] = [
-  operation({
-    name: 'search_catalog',
-    title: 'Search products',
-    description: 'Searches the products of this shop by words, category and price.',
-    path: '/catalog/search',
-    capability: SEARCH,
-    argument: 'catalog',
-    input: SearchRequest,
-    run: async (context, request) => success(SEARCH, await searchCatalogue(context, request)),
-  }),
-  operation({
-    name: 'lookup_catalog',
-    title: 'Look products up',
-    description: 'Products of this shop by their ids or numbers.',
-    path: '/catalog/lookup',
-    capability: LOOKUP,
-    argument: 'catalog',
-    input: LookupRequest,
-    run: async (context, request) => success(LOOKUP, await lookUpCatalogue(context, request)),
-  }),
-  operation({
-    name: 'get_product',
-    title: 'Show a product',
-    description: 'One product with its variations, and which of them have what the buyer has chosen.',
-    path: '/catalog/product',
-    capability: LOOKUP,
-    argument: 'catalog',
-    input: ProductRequest,
-    run: async (context, request) => {
+  reading(
+    {
+      name: 'search_catalog',
+      title: 'Search products',
+      description: 'Searches the products of this shop by words, category and price.',
+      path: '/catalog/search',
+      capability: SEARCH,
+    },
+    SearchRequest,
+    async (context, request) => success(SEARCH, await searchCatalogue(context, request)),
+  ),
+  reading(
+    {
+      name: 'lookup_catalog',
+      title: 'Look products up',
+      description: 'Products of this shop by their ids or numbers.',
+      path: '/catalog/lookup',
+      capability: LOOKUP,
+    },
+    LookupRequest,
+    async (context, request) => success(LOOKUP, await lookUpCatalogue(context, request)),
+  ),
+  reading(
+    {
+      name: 'get_product',
+      title: 'Show a product',
+      description: 'One product with its variations, and which of them have what the buyer has chosen.',
+      path: '/catalog/product',
+      capability: LOOKUP,
+    },
+    ProductRequest,
+    async (context, request) => {
       const found = await showProduct(context, request);
       return found
         ? success(LOOKUP, found)
         : failure(LOOKUP, 'not_found', `Product not found: ${request.id}`);
     },
-  }),
+  ),
+  ...cartOperations(
+    'cart',
+    '/carts',
+    CART,
+    showCart,
+    { input: CartRequest, run: (call) => createCart(call, CART, showCart) },
+    showCart,
+  ),
+  ...cartOperations(
+    'checkout',
+    '/checkout-sessions',
+    CHECKOUT,
+    showSession,
+    { input: SessionRequest, run: createSession },
+    showCanceled,
+  ),
+  {
+    name: 'complete_checkout',
+    title: 'Complete a checkout session',
+    description: 'The buyer places the order in the shop, so the answer leads there.',
+    method: 'POST',
+    path: '/checkout-sessions/:id/complete',
+    capability: CHECKOUT,
+    argument: 'checkout',
+    input: NoRequest,
+    writes: false,
+    run: (call) => readCart(call, CHECKOUT, showSession),
+  },
 ];

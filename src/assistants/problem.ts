@@ -31,6 +31,7 @@ const PROBLEMS = {
   key_not_found: { status: 401, rpc: -32000 },
   digest_mismatch: { status: 400, rpc: -32600 },
   algorithm_unsupported: { status: 400, rpc: -32600 },
+  idempotency_conflict: { status: 409, rpc: -32000 },
   origin_refused: { status: 403, rpc: -32000 },
   rate_limit_exceeded: { status: 429, rpc: -32000 },
   discovery_busy: { status: 503, rpc: -32000 },

@@ -8,18 +8,23 @@ import { etagOf } from '../http/raw-json.ts';
 import { compileBody, fieldProblemOf } from '../http/validation.ts';
 import { newId } from '../kernel/ids.ts';
 import { programVersion } from '../platform/version.ts';
+import type { PageName } from '../shops/legal/schema.ts';
 import { findSettings, type Settings } from '../shops/settings/settings.ts';
+import { loadShopLayout, type ShopLayout } from '../storefront/layout/shop-layout.ts';
 import { pageLimitRefusal, shopOf, visitAddresses } from '../storefront/open-visit.ts';
+import { absoluteUrl, legalNames } from '../storefront/visit.ts';
 import { loadAgent, namedProfile, type Agent } from './agent.ts';
 import { envelope, MCP_PATH, REST_PATH, shopProfile } from './capabilities.ts';
-import type { AssistantContext } from './context.ts';
+import type { AssistantContext, Link } from './context.ts';
 import type { AssistantDeps, NotedCall } from './deps.ts';
 import { publishedKeys, signingKey } from './keys.ts';
 import { answerLocale } from './locale.ts';
 import { MCP_BODY, mcpAnswer, rpcError } from './mcp.ts';
 import { answerSignature } from './message-signature.ts';
 import type { Message } from './messages.ts';
-import { OPERATIONS, type AssistantOperation } from './operations.ts';
+import { onceWriter } from './once-writer.ts';
+import { hasId, OPERATIONS, type AssistantOperation } from './operations.ts';
+import { isFailure } from './outcome.ts';
 import { ProtocolProblem } from './problem.ts';
 
 /** No request of the protocol comes near it. */
@@ -59,19 +64,27 @@ export async function assistantRoutes(app: FastifyInstance, deps: AssistantDeps)
 
     for (const operation of OPERATIONS) {
       const validate = validator(operation);
-      scope.post(
-        `/shop/:shopId${REST_PATH}${operation.path}`,
-        { schema: { hide: true }, bodyLimit: BODY_LIMIT },
-        async (request, reply) => {
+      scope.route({
+        method: operation.method,
+        url: `/shop/:shopId${REST_PATH}${operation.path}`,
+        schema: { hide: true },
+        bodyLimit: BODY_LIMIT,
+        // The id of a cart opens it.
+        config: { hasSecretPath: hasId(operation) },
+        handler: async (request, reply) => {
           const shop = await openShop(request, deps);
           const call = beginCall(request, shop.settings, operation.name, 'rest');
-          validate(request.body);
+          const given = request.body ?? {};
+          validate(operation.argument === undefined ? given : request.body);
           const agent = await loadAgent(request, namedProfile(request), shop.settings, deps);
           Object.assign(call, { profile: agent.profile, signed: agent.signed });
-          const answer = await runOperation(operation, request.body, agent, shop, request, deps);
-          return sendSigned(reply, answer, shop.settings, deps);
+          const { id = '' } = request.params as { id?: string };
+          const key = request.headers['idempotency-key'];
+          const answer = await runOperation(operation, { given, id, key }, agent, shop, request, deps);
+          const status = isFailure(answer) ? 200 : (operation.status ?? 200);
+          return sendSigned(reply, answer, status, shop.settings, deps);
         },
-      );
+      });
     }
 
     scope.post(
@@ -85,15 +98,17 @@ export async function assistantRoutes(app: FastifyInstance, deps: AssistantDeps)
         }
         const answer = await mcpAnswer(request.body, {
           server: { name: shop.settings.shopId, version },
-          call: async (operation, given, named) => {
+          call: async (operation, { given, id, key, profile }) => {
             const call = beginCall(request, shop.settings, operation.name, 'mcp');
             validator(operation)(given);
-            const agent = await loadAgent(request, named ?? namedProfile(request), shop.settings, deps);
+            const agent = await loadAgent(request, profile ?? namedProfile(request), shop.settings, deps);
             Object.assign(call, { profile: agent.profile, signed: agent.signed });
-            return runOperation(operation, given, agent, shop, request, deps);
+            return runOperation(operation, { given, id, key }, agent, shop, request, deps);
           },
         });
-        return answer === undefined ? reply.code(202).send() : sendSigned(reply, answer, shop.settings, deps);
+        return answer === undefined
+          ? reply.code(202).send()
+          : sendSigned(reply, answer, 200, shop.settings, deps);
       },
     );
     // A stateless server has nothing to stream and no session to end.
@@ -165,27 +180,61 @@ function validator({ input }: AssistantOperation): (request: unknown) => void {
   };
 }
 
+/** What a request says to its operation. */
+interface Given {
+  given: unknown;
+  id: string;
+  /** Idempotency-Key */
+  key: unknown;
+}
+
 async function runOperation(
   operation: AssistantOperation,
-  given: unknown,
+  { given, id, key }: Given,
   agent: Agent,
   shop: OpenShop,
   request: FastifyRequest,
-  { db }: AssistantDeps,
+  deps: AssistantDeps,
 ): Promise<object> {
   if (!agent.capabilities.includes(operation.capability)) return incompatible(shop.home);
-  const { settings } = shop;
+  const { settings, home, origin } = shop;
   const { context: asked } = given as { context?: { language?: string; currency?: string } };
+  const locale = answerLocale(asked?.language, request.headers['accept-language'], settings);
+  const db = deps.db.ofShop(settings.shopId);
   const context: AssistantContext = {
-    db: db.ofShop(settings.shopId),
+    db,
     shopId: settings.shopId,
     settings,
-    locale: answerLocale(asked?.language, request.headers['accept-language'], settings),
+    locale,
     currency: readingCurrency(asked?.currency, settings),
-    origin: shop.origin,
-    home: shop.home,
+    origin,
+    home,
+    carts: deps.carts,
+    links: async () =>
+      legalLinks(await loadShopLayout(db, settings, deps.payments), { settings, locale, home }),
   };
-  return operation.run(context, given);
+  const name = `${operation.name} ${id}`;
+  const write = onceWriter(db, { shopId: settings.shopId, agent, key, name, given }, deps.answerSeal);
+  return operation.run({ context, request: given, id, write });
+}
+
+/** The legal pages, by the types of the protocol. */
+const LINK_TYPES = {
+  'terms-and-conditions': 'terms_of_service',
+  'privacy-policy': 'privacy_policy',
+  'rights-of-withdrawal': 'refund_policy',
+  'shipping-information': 'shipping_policy',
+} as const satisfies Partial<Record<PageName, string>>;
+
+function legalLinks(
+  layout: ShopLayout,
+  context: Pick<AssistantContext, 'settings' | 'locale' | 'home'>,
+): Link[] {
+  const names = legalNames({ ...context, layout });
+  return Object.entries(LINK_TYPES).flatMap(([page, type]) => {
+    const title = names[page as keyof typeof LINK_TYPES];
+    return title === undefined ? [] : [{ type, url: absoluteUrl(context, `/legal/${page}`), title }];
+  });
 }
 
 /** The assistant and the shop have no version of this operation in common; its buyer goes on by hand. */
@@ -204,6 +253,7 @@ function incompatible(home: string): object {
 async function sendSigned(
   reply: FastifyReply,
   answer: object,
+  status: 200 | 201,
   { shopId }: Settings,
   { db, loadKey }: AssistantDeps,
 ): Promise<FastifyReply> {
@@ -211,9 +261,10 @@ async function sendSigned(
   const key = await signingKey(db, shopId, loadKey);
   const type = 'application/json';
   return reply
+    .code(status)
     .headers({
       'cache-control': 'no-store',
-      ...answerSignature(key, { status: 200, type, body, now: db.serviceNow }),
+      ...answerSignature(key, { status, type, body, now: db.serviceNow }),
     })
     .type(type)
     .send(body);

@@ -37,9 +37,11 @@ const isCounted = (key: UnitKey) =>
 const FREE_SCALE = 3;
 
 /** The unit in which a product is ordered; undefined: it is sold by the piece, one or more. */
-export function quantityUnit(product: Product, reader: Reader): QuantityUnit | undefined {
-  const key = priceUnit(product, reader);
-  const { intervalOrder } = product;
+export const quantityUnit = (product: Product, reader: Reader): QuantityUnit | undefined =>
+  orderedUnit(priceUnit(product, reader), product.intervalOrder, reader);
+
+/** The same of a unit and the steps in which it is ordered; steps of 0 are any amount. */
+export function orderedUnit(key: UnitKey, intervalOrder: number, reader: Reader): QuantityUnit | undefined {
   const { units, scale } = steps(intervalOrder);
   const display = unitSign(key, reader.locale, reader.settings);
   if (isCounted(key)) {

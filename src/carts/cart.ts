@@ -3,6 +3,7 @@ import type { Caller } from '../http/callers.ts';
 import { Refusal } from '../http/errors.ts';
 import type { TaxType } from '../http/price.ts';
 import { contentOf, type PricedContent } from '../pricing/content.ts';
+import type { DeliveryOption } from '../pricing/delivery-option.ts';
 import type { CartCoupon, PaymentStatus, StoredLine } from '../pricing/input.ts';
 import type { Address } from '../shops/countries/address.ts';
 import type { Settings } from '../shops/settings/settings.ts';
@@ -31,6 +32,8 @@ export interface StoredCart {
   buyer: Buyer | null;
   shippingMethodId: string | null;
   shippingPrice: number | null;
+  /** What an app has answered for the chosen method; null: it is one of the shop. */
+  deliveryOption: DeliveryOption | null;
   paymentMethodId: string | null;
   paymentTransactionId: string | null;
   paymentStatus: PaymentStatus | null;
@@ -69,6 +72,7 @@ export type CartPatch = Partial<
     | 'buyer'
     | 'shippingMethodId'
     | 'shippingPrice'
+    | 'deliveryOption'
     | 'paymentMethodId'
     | 'paymentTransactionId'
     | 'paymentStatus'

@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import { invalid, notFound, Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { contentOf } from '../pricing/content.ts';
+import type { DeliveryOption } from '../pricing/delivery-option.ts';
 import { toAddress, type AddressRequest } from '../shops/countries/address.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { emptyToNull, type Buyer, type VatCheck } from '../shops/vat-numbers/buyer.ts';
@@ -94,17 +95,19 @@ export function setPayment(
   };
 }
 
-/** Chooses a shipping method that can deliver everything in the cart. */
+/** Chooses a shipping method that can deliver everything in the cart, or what an app offers for it. */
 export function chooseShipping(
   cart: CartRow,
   { id, priceAmount }: Static<typeof ShippingUpdate>,
   { settings, now }: CartContext,
+  options: readonly DeliveryOption[] = [],
 ): CartPatch {
   const shippingMethodId = id.toUpperCase();
+  const deliveryOption = options.find((option) => option.shippingMethodId === shippingMethodId) ?? null;
   const isKnown = settings.shippingMethods.some((method) => method.shippingMethodId === shippingMethodId);
-  if (!isKnown) throw invalid('UNKNOWN_VALUE', 'id');
-  const { isNeeded, possible, unavailable } = contentOf({ ...cart, shippingMethodId }, settings, now).totals
-    .delivery;
+  if (!isKnown && !deliveryOption) throw invalid('UNKNOWN_VALUE', 'id');
+  const chosen = { ...cart, shippingMethodId, deliveryOption };
+  const { isNeeded, possible, unavailable } = contentOf(chosen, settings, now).totals.delivery;
   if (unavailable) throw new Refusal('SHIPPING_METHOD_ELSEWHERE');
   if (isNeeded && !possible.some((method) => method.shippingMethodId === shippingMethodId)) {
     throw new Refusal('SHIPPING_METHOD_NOT_POSSIBLE');
@@ -112,6 +115,7 @@ export function chooseShipping(
   const hasPrice = priceAmount !== null && priceAmount !== undefined;
   return {
     shippingMethodId,
+    deliveryOption,
     shippingPrice: hasPrice ? amountOf(priceAmount, cart.currency, 'priceAmount') : null,
   };
 }

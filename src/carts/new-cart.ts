@@ -64,6 +64,7 @@ export function newCart(
     buyer: null,
     shippingMethodId: null,
     shippingPrice: null,
+    deliveryOption: null,
     paymentMethodId: null,
     paymentTransactionId: null,
     paymentStatus: null,

@@ -1,9 +1,14 @@
-import { Type } from 'typebox';
-import { operation } from '../http/operation.ts';
+import { Type, type Static } from 'typebox';
+import type { AppCalls } from '../apps/calls/calls.ts';
+import type { Database } from '../db/database.ts';
+import { cachedSettings } from '../shops/settings/settings.ts';
+import { Refusal } from '../http/errors.ts';
+import { operation, type PrepareStoreCall } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
 import type { CartStore } from './cart-store.ts';
 import { choosePayment, chooseShipping, setPayment } from './changes.ts';
+import { askForDelivery, isOfShop } from './delivery-options.ts';
 import { answerCart, CART_ETAG } from './render.ts';
 import { Cart, PaymentUpdate, ShippingUpdate } from './schema.ts';
 
@@ -39,7 +44,10 @@ export const updateShippingData = operation({
   body: ShippingUpdate,
 });
 
-export function paymentAndShipping(api: Operations, carts: CartStore): void {
+export function paymentAndShipping(
+  api: Operations,
+  { carts, calls, db }: { carts: CartStore; calls: AppCalls; db: Database },
+): void {
   api.writeWithStore(updatePaymentData, async (call) => {
     const { body } = call;
     const changed = await carts.update(call, (cart, context) =>
@@ -48,8 +56,23 @@ export function paymentAndShipping(api: Operations, carts: CartStore): void {
     return answerCart(call, changed);
   });
 
-  api.writeWithStore(updateShippingData, async (call) => {
-    const changed = await carts.update(call, (cart, context) => chooseShipping(cart, call.body, context));
+  // Apps are asked before any transaction, and only for what is no method of the shop.
+  const prepare = async (
+    call: PrepareStoreCall<{ cartId: string }, unknown, Static<typeof ShippingUpdate>>,
+  ) => {
+    const { shopId, origin, body } = call;
+    const known = cachedSettings(db, shopId);
+    if (known && isOfShop(body.id, known)) return undefined;
+    const open = await carts.open(call);
+    if (isOfShop(body.id, open.settings)) return undefined;
+    return askForDelivery(calls, open, origin, db.atClockOf(shopId).now);
+  };
+  api.writeWithStore({ ...updateShippingData, prepare }, async (call) => {
+    const { body, prepared } = call;
+    const { options = [], missing = null } = prepared ?? {};
+    const isOffered = options.some(({ shippingMethodId }) => shippingMethodId === body.id.toUpperCase());
+    if (missing !== null && !isOffered) throw new Refusal('APP_NOT_ANSWERING', { app: missing });
+    const changed = await carts.update(call, (cart, context) => chooseShipping(cart, body, context, options));
     return answerCart(call, changed);
   });
 }

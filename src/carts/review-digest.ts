@@ -45,6 +45,7 @@ export function reviewDigest(
       shipping.name,
       shipping.price,
       ...(shipping.pickup ? [shipping.pickup] : []),
+      ...(shipping.option ? [shipping.option] : []),
     ],
     payment: payment && [
       payment.method && [payment.method.paymentMethodId, payment.method.name],

@@ -1,8 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import { updateCachedStock } from '../pricing/cart-product-cache.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { requireRoom } from '../platform/plans/limits.ts';
-import { PreconditionFailed } from '../http/errors.ts';
+import { isRefusal, PreconditionFailed, Refusal } from '../http/errors.ts';
+import type { AppCalls } from '../apps/calls/calls.ts';
+import {
+  AppsNotAsked,
+  askBeforeOrder,
+  DeliveryChanged,
+  requireAppChecks,
+  type AppChecks,
+} from './app-checks.ts';
 import type { OrderRequest } from './placement.ts';
 import { isFresh } from '../shops/vat-numbers/register.ts';
 import { placedEmails } from '../orders/placed-emails.ts';
@@ -15,16 +24,27 @@ import type { CartStore, CartStoreOptions, CartWriteRequest } from '../carts/car
 import { placedOrder, shortage } from './new-order.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
 
-/** Places the order that `decide` makes of a cart, which is gone from then on. */
-export type PlaceOrder = (
-  request: CartWriteRequest,
-  decide: (cart: PricedCart, now: Date) => NewOrder,
-) => Promise<{ order: OrderRow; settings: Settings }>;
+type OrderRequestOfCart = CartWriteRequest & {
+  /** Scheme and host, for apps that are asked. */
+  origin: string;
+};
+
+export interface PlaceOrder {
+  /** Places the order that `decide` makes of a cart, which is gone from then on. */
+  (
+    request: OrderRequestOfCart,
+    decide: (cart: PricedCart, now: Date) => NewOrder,
+    /** What apps have said, for an order inside of a transaction; undefined: they are not asked there. */
+    checks?: AppChecks,
+  ): Promise<{ order: OrderRow; settings: Settings }>;
+  /** Asks the apps before a transaction in which they can't be asked; it refuses what they refuse. */
+  askApps(request: OrderRequestOfCart): Promise<AppChecks>;
+}
 
 export function createPlaceOrder(
   service: Database,
   carts: CartStore,
-  { batch, config }: Pick<CartStoreOptions, 'batch'> & { config: Config },
+  { batch, config, calls }: Pick<CartStoreOptions, 'batch'> & { config: Config; calls: AppCalls },
 ): PlaceOrder {
   const placeUnlocked = batch
     ? createOrderBatcher(service)
@@ -33,7 +53,7 @@ export function createPlaceOrder(
   const place = async (
     request: CartWriteRequest,
     decide: (cart: PricedCart, now: Date) => NewOrder,
-    { isVatChecked }: { isVatChecked: boolean },
+    { isVatChecked, checks }: { isVatChecked: boolean; checks: AppChecks | undefined },
   ) => {
     const { shopId, entry, transaction } = request;
     const db = service.atClockOf(shopId);
@@ -42,6 +62,7 @@ export function createPlaceOrder(
       const vatCheck = open.cart.buyer?.vatCheck;
       if (vatCheck && !isVatChecked && !isFresh(vatCheck, now)) throw new VatCheckOutdated();
       const cart: PricedCart = { ...open, priced: priceCart(open.cart, open.settings, now) };
+      // An order that is refused anyway asks nobody.
       let order: NewOrder;
       try {
         order = decide(cart, now);
@@ -50,6 +71,7 @@ export function createPlaceOrder(
         if (isCached && error instanceof PreconditionFailed) return undefined;
         throw error;
       }
+      if (!tx || checks) await requireAppChecks(tx ?? db, calls, cart, checks);
       const { settingsVersion, products } = open.cart;
       const item: OrderRequest = {
         order,
@@ -67,20 +89,71 @@ export function createPlaceOrder(
     return { order: placedOrder(order, placement), settings: cart.settings };
   };
 
-  return async (request, decide) => {
-    const { shopId, transaction } = request;
-    await requireRoom({ db: transaction ?? service.atClockOf(shopId), config }, shopId, 'ordersPerMonth');
-    // Within a transaction no register can be asked; `prepare` of the operation has asked before.
-    if (request.transaction) return place(request, decide, { isVatChecked: true });
+  /**
+   * Asks the apps. What has changed in the delivery goes into the cart, so that the customer sees it before another
+   * order.
+   */
+  const ask = async (request: OrderRequestOfCart, cart: PricedCart): Promise<AppChecks> => {
     try {
-      return await place(request, decide, { isVatChecked: false });
+      return await askBeforeOrder(calls, cart, request.origin, service.atClockOf(request.shopId).now);
     } catch (error) {
-      if (!(error instanceof VatCheckOutdated)) throw error;
-      await carts.refreshVatCheck(request);
-      return place(request, decide, { isVatChecked: true });
+      if (!(error instanceof DeliveryChanged)) throw error;
+      const { option } = error;
+      const before = cart.cart.deliveryOption;
+      const unaudited = { ...request, caller: undefined, transaction: undefined, entry: undefined };
+      await carts.update(unaudited, ({ deliveryOption }) =>
+        isDeepStrictEqual(deliveryOption, before)
+          ? { deliveryOption: option ?? null, ...(!option && { shippingMethodId: null }) }
+          : {},
+      );
+      throw error;
     }
   };
+
+  const placeOrder = async (
+    request: OrderRequestOfCart,
+    decide: (cart: PricedCart, now: Date) => NewOrder,
+    prepared?: AppChecks,
+  ) => {
+    const { shopId, transaction } = request;
+    await requireRoom({ db: transaction ?? service.atClockOf(shopId), config }, shopId, 'ordersPerMonth');
+    // Within a transaction neither a register nor an app can be asked; `prepare` of the operation has asked before.
+    if (transaction) {
+      try {
+        return await place(request, decide, { isVatChecked: true, checks: prepared });
+      } catch (error) {
+        throw error instanceof AppsNotAsked ? new Refusal('CART_CHANGED') : error;
+      }
+    }
+    const known = { isVatChecked: false, checks: undefined as AppChecks | undefined };
+    // Each may have to be asked once; a cart that changes all the time is not ordered.
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      try {
+        return await place(request, decide, known);
+      } catch (error) {
+        if (error instanceof VatCheckOutdated) {
+          await carts.refreshVatCheck(request);
+          known.isVatChecked = true;
+        } else if (error instanceof AppsNotAsked) known.checks = await ask(request, error.cart);
+        else throw error;
+      }
+    }
+    throw new Refusal('CART_CHANGED');
+  };
+
+  return Object.assign(placeOrder, {
+    askApps: async (request: OrderRequestOfCart): Promise<AppChecks> => {
+      try {
+        return await ask(request, await carts.open(request));
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        return { validated: null, delivery: null, refusal: error };
+      }
+    },
+  });
 }
+
+const MAX_ATTEMPTS = 4;
 
 /** The VAT number was checked so long ago that the register has to be asked again, outside of the transaction. */
 class VatCheckOutdated extends Error {

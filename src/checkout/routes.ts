@@ -34,16 +34,24 @@ export const createOrder = operation({
 });
 
 export function order(api: Operations, carts: CartStore, placeOrder: PlaceOrder): void {
-  // With an Idempotency-Key the order is placed in the transaction of the key, where no register can be asked.
-  const prepare = async (call: PrepareStoreCall<{ cartId: string }, unknown, unknown>) =>
-    call.isKeyed ? carts.refreshVatCheck(call) : undefined;
+  // With an Idempotency-Key the order is placed in the transaction of the key, where nobody else can be asked. What an
+  // app refuses is refused there.
+  const prepare = async (call: PrepareStoreCall<{ cartId: string }, unknown, unknown>) => {
+    if (!call.isKeyed) return undefined;
+    await carts.refreshVatCheck(call);
+    return placeOrder.askApps({ ...call, transaction: undefined, entry: undefined });
+  };
   api.writeWithStore({ ...createOrder, prepare }, async (call) => {
-    const { caller, origin, ifMatch } = call;
-    const { order, settings } = await placeOrder(call, (cart, now) => {
-      const order = newOrder(cart, now, caller.app?.appId ?? null);
-      requireMatch(withoutFieldTags(ifMatch), () => cartEtag(toCart(cart, { origin, hasPickup: true })));
-      return order;
-    });
+    const { caller, origin, ifMatch, prepared } = call;
+    const { order, settings } = await placeOrder(
+      call,
+      (cart, now) => {
+        const order = newOrder(cart, now, caller.app?.appId ?? null);
+        requireMatch(withoutFieldTags(ifMatch), () => cartEtag(toCart(cart, { origin, hasPickup: true })));
+        return order;
+      },
+      prepared,
+    );
     return toOrder(order, { locale: order.locale, origin, settings });
   });
 }

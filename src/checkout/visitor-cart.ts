@@ -1,3 +1,5 @@
+import type { AppCalls } from '../apps/calls/calls.ts';
+import { askForDelivery, type OfferedDeliveries } from '../carts/delivery-options.ts';
 import type { ShopDatabase } from '../db/database.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
 import type { CartChange, Prefetch, PricedCart } from '../carts/cart.ts';
@@ -19,6 +21,7 @@ export interface Shopper {
   db: ShopDatabase;
   carts: CartStore;
   placeOrder: PlaceOrder;
+  calls: AppCalls;
   shopId: string;
   /** Scheme and host. */
   origin: string;
@@ -27,15 +30,28 @@ export interface Shopper {
 }
 
 export interface VisitorCart extends PricedCart {
+  /** Apps of the shop offer deliveries, which are known when they are asked. */
+  hasDeliveryApps: boolean;
   /** As the API shows it, in the shopper's locale. */
   view: Cart;
 }
 
 /** undefined: it has become an order, has expired, or never existed. */
 export async function loadVisitorCart(shopper: Shopper, cartId: string): Promise<VisitorCart | undefined> {
-  const { carts, origin, locale } = shopper;
+  const { carts, calls, db, origin, locale } = shopper;
   const cart = await undefinedIfGone(carts.open(requestOf(shopper, cartId)));
-  return cart && { ...cart, view: toCart(cart, { origin, locale, hasPickup: false }) };
+  if (!cart) return undefined;
+  const asked = await calls.asked(db, cart.settings, 'deliveryOptions');
+  const view = toCart(cart, { origin, locale, hasPickup: false });
+  return { ...cart, view, hasDeliveryApps: asked.length > 0 };
+}
+
+/** What apps offer for the delivery of the cart; they are asked now. */
+export function askVisitorDelivery(
+  { calls, db, origin }: Shopper,
+  cart: VisitorCart,
+): Promise<OfferedDeliveries> {
+  return askForDelivery(calls, cart, origin, db.now);
 }
 
 /** The cart after the change; undefined: it is gone. Refusals are thrown as the API would answer them. */
@@ -84,7 +100,7 @@ export async function orderCart(
 ): Promise<string | undefined> {
   const { db, placeOrder, shopId, locale } = shopper;
   const placed = await undefinedIfGone(
-    placeOrder(requestOf(shopper, cartId), (cart, now) => {
+    placeOrder({ ...requestOf(shopper, cartId), origin: shopper.origin }, (cart, now) => {
       if (reviewed !== reviewDigest(cart.cart, cart.priced.content)) throw new NotAsReviewed();
       const given = requiredConsents(cart.priced.content, cart.settings, locale).filter(({ kind }) =>
         consents.includes(kind),

@@ -1,6 +1,6 @@
 import { toFilter } from '../people/customers/customer-filter.ts';
 import { customerFile } from '../admin/customers/customer-list.ts';
-import { adminMessagesIn } from '../admin/messages.ts';
+import { adminMessagesIn, isLanguage } from '../admin/messages.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { recordCommand, withShop, type Runs } from './command.ts';
 import { writeText } from './output.ts';
@@ -10,8 +10,11 @@ export const runs = {
     withShop(config, shopId!, async (db) => {
       const settings = await shopSettings(db, shopId!);
       await db.transaction((tx) => recordCommand(tx, shopId!, 'customers export'));
+      const locale = settings.defaultLocale;
+      const spoken = locale.slice(0, 2);
+      const language = isLanguage(spoken) ? spoken : 'en';
       const text = customerFile(
-        { db, shopId: shopId!, messages: adminMessagesIn(settings.defaultLocale), settings },
+        { db, shopId: shopId!, messages: adminMessagesIn(locale), settings, locale, language },
         toFilter(() => '', settings),
       );
       await writeText(text, options['output']);

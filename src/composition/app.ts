@@ -10,6 +10,8 @@ import Fastify, {
 import { adminRoutes } from '../admin/routes.ts';
 import { staffOf } from '../admin/users/staff.ts';
 import { createAppUseCounter } from '../apps/app-use.ts';
+import { createAppCalls } from '../apps/calls/calls.ts';
+import { appCallLog } from '../apps/calls/routes.ts';
 import { appOperations } from '../apps/routes.ts';
 import { createAssistantCalls } from '../assistants/calls.ts';
 import { createPlatformProfiles } from '../assistants/profiles.ts';
@@ -23,6 +25,7 @@ import { lineItems } from '../carts/line-items.ts';
 import { createPlaceOrder } from '../checkout/order-cart.ts';
 import { order } from '../checkout/routes.ts';
 import { paymentAndShipping } from '../carts/payment-and-shipping.ts';
+import { deliveryOptions } from '../carts/delivery-options.ts';
 import { carts } from '../carts/routes.ts';
 import { assignments } from '../catalogue/categories/assignments.ts';
 import { moveCategories } from '../catalogue/categories/move.ts';
@@ -349,12 +352,20 @@ export async function buildApp({
     now: () => db.now,
     isOff: async (shopId) => Boolean((await findSettings(db, shopId))?.sandbox),
   });
-  const cartStore = createCartStore(db, cartStoreOptions, vatRegister);
-  const placeOrder = createPlaceOrder(db, cartStore, { ...cartStoreOptions, config });
-  const eventWaiting = createEventWaiting(db, log);
   let key: Promise<Buffer> | undefined;
   const loadKey = () => (key ??= installationKey(config));
+  const appCalls = createAppCalls({
+    db,
+    policy,
+    loadKey,
+    metrics: app.metrics,
+    onLogFailure: (error) => log.warn({ err: error }, 'calls of apps are not recorded'),
+  });
+  const cartStore = createCartStore(db, cartStoreOptions, vatRegister);
+  const placeOrder = createPlaceOrder(db, cartStore, { ...cartStoreOptions, config, calls: appCalls });
+  const eventWaiting = createEventWaiting(db, log);
   const payments: PaymentDeps = { db, providers: createProviders(db, demoAccess, providers), loadKey, log };
+  const answerSeal = createAnswerSeal(loadKey);
   const api = operations(app, {
     config,
     db,
@@ -363,7 +374,7 @@ export async function buildApp({
     limiter,
     isRefusedDemoToken,
     demoAccess,
-    answerSeal: createAnswerSeal(loadKey),
+    answerSeal,
     checkCart: (request) => cartStore.open(request),
   });
   shop(api, { findFields: findFieldsOfShop });
@@ -382,7 +393,8 @@ export async function buildApp({
   lineItems(api, cartStore);
   coupon(api, cartStore);
   addresses(api, cartStore);
-  paymentAndShipping(api, cartStore);
+  paymentAndShipping(api, { carts: cartStore, calls: appCalls, db });
+  deliveryOptions(api, { carts: cartStore, calls: appCalls });
   cartBuyer(api, cartStore);
   cartFields(api, cartStore);
   order(api, cartStore, placeOrder);
@@ -445,6 +457,7 @@ export async function buildApp({
   events(api, eventWaiting);
   appOperations(api);
   appSettings(api, { loadKey });
+  appCallLog(api);
   const webhookDeps = { policy, loadKey };
   webhookOperations(api, webhookDeps);
   managedWebhooks(api, webhookDeps);
@@ -480,6 +493,7 @@ export async function buildApp({
     carts: cartStore,
     vatRegister,
     placeOrder,
+    appCalls,
     payments,
     config,
     limiter,
@@ -495,6 +509,9 @@ export async function buildApp({
     limiter,
     profiles: createPlatformProfiles(db, policy),
     calls: assistantCalls,
+    carts: cartStore,
+    payments,
+    answerSeal,
     loadKey,
     isMigrated,
   });
@@ -521,6 +538,7 @@ export async function buildApp({
   app.addHook('preClose', async () => eventWaiting.close());
   app.addHook('onClose', async () => {
     vatSender.close();
+    await appCalls.close();
     await hosts.close();
     await demoAccess.close();
     await clocks.close();

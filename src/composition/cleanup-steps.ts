@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { adminLinkCleanup } from '../admin/users/links.ts';
 import { adminSessionCleanup } from '../admin/users/queries.ts';
 import { appUseCleanup } from '../apps/app-use.ts';
+import { callLogCleanup } from '../apps/calls/queries.ts';
 import { signingKeyCleanup } from '../apps/manifest/signing-keys.ts';
 import { assistantCallCleanup } from '../assistants/calls.ts';
 import { assistantKeyRotation } from '../assistants/keys.ts';
@@ -55,6 +56,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     cartCleanup,
     auditCleanup,
     appUseCleanup,
+    callLogCleanup,
     signingKeyCleanup,
     assistantKeyRotation(config),
     assistantCallCleanup,

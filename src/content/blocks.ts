@@ -206,6 +206,15 @@ export const BLOCKS = {
     size: Type.Enum([...SIZES], { description: 'How much space.', examples: ['medium'] }),
     line: Type.Optional(Type.Boolean({ description: 'With a line in its middle.', examples: [true] })),
   }),
+  app: Type.Object({
+    block: Type.String({
+      description:
+        'A block of an installed app: its host, a slash, and the name of the block in its manifest. A block that no installed app has shows nothing.',
+      examples: ['sizes.example/advisor'],
+      maxLength: 300,
+      pattern: String.raw`^[a-zA-Z0-9.:\[\]-]{1,255}/[a-z0-9][a-z0-9-]{0,39}$`,
+    }),
+  }),
 } as const satisfies Readonly<Record<string, TObject>>;
 
 export type BlockType = keyof typeof BLOCKS;

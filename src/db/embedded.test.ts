@@ -87,6 +87,12 @@ async function postmasterOf(dataFolder: string): Promise<number> {
   return pid;
 }
 
+/** What other processes run: in a whole run the compiled program, which Node loads without a compiler. */
+const [PROGRAM, MODULE, LOADER] =
+  process.env['KONTOR_TEST_COMPILED'] === undefined
+    ? [import.meta.dirname, 'embedded.ts', ['--import', 'tsx']]
+    : [path.join(import.meta.dirname, '../../compiled/db'), 'embedded.js', []];
+
 /**
  * A process of its own that starts the server and says so in lines of JSON. As another user it needs a copy of the
  * source that this user can read, and changes to that user only when Node and its packages are loaded: root's home
@@ -95,13 +101,13 @@ async function postmasterOf(dataFolder: string): Promise<number> {
 function otherProcess(
   dataFolder: string,
   call: 'startEmbedded' | 'attachEmbedded',
-  { account, source = import.meta.dirname }: { account?: SystemAccount; source?: string } = {},
+  { account, source = PROGRAM }: { account?: SystemAccount; source?: string } = {},
 ): { process: ChildProcess; says: Promise<Said> } {
   const become = account
     ? `process.setgroups([]); process.setgid(${account.gid}); process.setuid(${account.uid});`
     : '';
   const code = `
-    const { ${call} } = await import(${JSON.stringify(path.join(source, 'embedded.ts'))});
+    const { ${call} } = await import(${JSON.stringify(path.join(source, MODULE))});
     ${become}
     try {
       const { connection } = await ${call}(${JSON.stringify(dataFolder)}, { log: () => {}, settings: { fsync: 'off' } });
@@ -110,7 +116,7 @@ function otherProcess(
     } catch (error) {
       console.log(JSON.stringify({ name: error.name, message: error.message }));
     }`;
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', code];
+  const args = [...LOADER, '--input-type=module', '--eval', code];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   children.push(child);
   const says = once(createInterface(child.stdout), 'line').then(([line]) => JSON.parse(line) as Said);
@@ -631,7 +637,7 @@ describe('the package of the platform', () => {
 async function readableSource(): Promise<string> {
   const folder = await newFolder();
   const source = path.join(folder, 'db');
-  await cp(import.meta.dirname, source, { recursive: true });
+  await cp(PROGRAM, source, { recursive: true });
   await writeFile(path.join(folder, 'package.json'), '{"type":"module"}');
   const installed = packageFolder();
   const modules = path.resolve(installed, '../..');

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { afterAll, describe, expect, inject, test, vi } from 'vitest';
 import { dropDatabase, onServers } from '../../test/cluster.ts';
 import { TEMPLATE } from '../../test/global-setup.ts';
+import { ofTheDay } from '../../test/seed.ts';
 import { databaseOptions } from '../../test/service.ts';
 import { settingsFormat } from '../composition/settings-format.ts';
 import { exportSettings } from '../shops/settings/file.ts';
@@ -49,15 +50,18 @@ describe('migrate', () => {
     expect(connect.mock.calls.length).toBeLessThan(10);
   });
 
-  test.each([1, 2])('by eight processes at once applies every file once (round %i)', async () => {
-    const openNext = await givenDatabase();
-    const processes = Array.from({ length: 8 }, openNext);
-    const lines: string[] = [];
-    await Promise.all(processes.map((db) => migrate(db, (line) => lines.push(line))));
-    // A process logs after its commit, when another one may already have applied the next file.
-    expect(lines.toSorted()).toEqual(files.map((file) => `migration ${file} applied`));
-    expect(await applied(processes[0]!)).toEqual(files);
-  });
+  test.each(ofTheDay([1, 2], 1))(
+    'by eight processes at once applies every file once (round %i)',
+    async () => {
+      const openNext = await givenDatabase();
+      const processes = Array.from({ length: 8 }, openNext);
+      const lines: string[] = [];
+      await Promise.all(processes.map((db) => migrate(db, (line) => lines.push(line))));
+      // A process logs after its commit, when another one may already have applied the next file.
+      expect(lines.toSorted()).toEqual(files.map((file) => `migration ${file} applied`));
+      expect(await applied(processes[0]!)).toEqual(files);
+    },
+  );
 
   test('refuses a file that was changed after it was applied, and changes nothing', async () => {
     const db = (await givenDatabase(TEMPLATE))();
@@ -314,7 +318,14 @@ describe('0011_settings_document.sql', () => {
       carriers: {},
       deliveryTimes: { cutOffHour: 14, handling: { from: 0, to: 0 }, methods: {}, timeZone: 'Europe/Berlin' },
       emailNewOrders: true,
-      assistants: { open: false, catalogue: true, signedOnly: false, callsPerHour: 1_000 },
+      assistants: {
+        open: false,
+        catalogue: true,
+        carts: true,
+        checkout: true,
+        signedOnly: false,
+        callsPerHour: 1_000,
+      },
       feeds: { google: false, agenticCommerce: false },
       home: { promises: [] },
       lowStockLevel: null,

@@ -754,3 +754,101 @@ describe('beside other things, on request', () => {
     ]);
   });
 });
+
+describe('lists of the API are filtered by fields', () => {
+  const filtered = (path: string, query: string, token = shop.token) =>
+    service.call('GET', `/${shop.shopId}${path}?${query}&resultsPerPage=100`, { token });
+  const set = (path: string, fields: object) =>
+    manage('PATCH', `${path}/custom-fields`, { body: { fields } });
+  const created = async (path: string, body: object) =>
+    (await service.call('POST', `/${shop.shopId}${path}`, { token: shop.token, body })).body;
+  const filter = { namespace: 'by', readableBy: 'merchant', isFilter: true };
+
+  test('products, with the other filters of the list', async () => {
+    await defined({ ...filter, key: 'colour' });
+    await defined({ ...filter, key: 'size', type: 'number' });
+    await defined({ ...filter, key: 'plain', isFilter: false });
+    const ids: string[] = [];
+    for (const [index, name] of ['Cap', 'Boat', 'Anchor'].entries()) {
+      const body = { productNumber: `BY-${index}`, name, price: 10 - index, visible: index !== 1 };
+      const { productId: id } = await created('/products', body);
+      await set(`/products/${id}`, { 'by.colour': index === 2 ? 'Blue' : 'RED', 'by.size': '1.50' });
+      ids.push(id);
+    }
+    const [cap, boat, anchor] = ids;
+    const found = async (query: string) => {
+      const { status, body } = await filtered('/products', query);
+      expect(status).toBe(200);
+      return [body.results, body.items.map((item: Answer['body']) => item.productId)];
+    };
+    expect(await found('field=by.colour:red')).toEqual([1, [cap]]);
+    expect(await found('field=by.colour:red&includeInvisible=true')).toEqual([2, [boat, cap]]);
+    expect(await found('field=by.size:1.5')).toEqual([2, [anchor, cap]]);
+    expect(await found('field=by.size:1.5&direction=desc')).toEqual([2, [cap, anchor]]);
+    expect(await found('field=by.size:1.5&sort=price')).toEqual([2, [anchor, cap]]);
+    expect(await found('field=by.size:1.5&field=by.colour:BLUE')).toEqual([1, [anchor]]);
+    expect(await found('field=by.size:1.5&q=cap')).toEqual([1, [cap]]);
+    expect(await found(`field=by.size:1.5&categoryId=${boat}`)).toEqual([0, []]);
+    expect(await found('field=by.colour:green')).toEqual([0, []]);
+    expect(await found('field=by.colour:')).toEqual([0, []]);
+    const problem = async (query: string) => (await filtered('/products', query)).status;
+    expect(await problem('field=by.plain:red')).toBe(400);
+    expect(await problem('field=by.unknown:red')).toBe(400);
+    expect(await problem('field=')).toBe(400);
+    expect(await problem(Array.from({ length: 6 }, () => 'field=by.size:1').join('&'))).toBe(400);
+  });
+
+  test('customers, and only by fields that the caller may read', async () => {
+    const app = await tokenOf('filtering app');
+    await defined({ ...filter, resource: 'customer', key: 'club', type: 'boolean' });
+    await defined(
+      { ...filter, namespace: 'secret', resource: 'customer', key: 'score', readableBy: 'owner' },
+      app,
+    );
+    const members: string[] = [];
+    for (const firstName of ['Ida', 'Ole']) {
+      const { customerId } = await created('/customers', { billingAddress: { firstName } });
+      await set(`/customers/${customerId}`, { 'by.club': true });
+      members.push(customerId);
+    }
+    const { body } = await filtered('/customers', 'field=by.club:true&includeFields=true');
+    expect([body.results, body.items.map((item: Answer['body']) => item.customerId)]).toEqual([2, members]);
+    expect(body.items[0].fields).toContainEqual(expect.objectContaining({ key: 'club', value: true }));
+    expect((await filtered('/customers', 'field=by.club:false')).body.results).toBe(0);
+    await manage('PATCH', `/customers/${members[0]}/custom-fields`, {
+      token: app,
+      body: { fields: { 'secret.score': 'A' } },
+    });
+    expect((await filtered('/customers', 'field=secret.score:a', app)).body.results).toBe(1);
+    expect((await filtered('/customers', 'field=secret.score:a')).status).toBe(400);
+  });
+
+  test('orders, also by what their carts had', async () => {
+    await defined({ ...filter, resource: 'cart', key: 'wrap', readableBy: 'public', writableBy: 'shopper' });
+    await defined({ ...filter, resource: 'order', key: 'checked', type: 'boolean' });
+    const orders: Answer['body'][] = [];
+    for (const wrap of ['Blue', 'Blue', 'Red']) {
+      const cart = await givenFullCart(shop, { [productId]: 1 });
+      await service.call('PATCH', `/manage/shops/${shop.shopId}/carts/${cart.id}/custom-fields`, {
+        body: { fields: { 'by.wrap': wrap } },
+        headers: { 'x-epages-cart-token': cart.token },
+      });
+      orders.push(await done(cart, 'POST', '/order'));
+    }
+    const [first, second] = orders;
+    await set(`/orders/${first.orderId}`, { 'by.checked': true });
+    const found = async (query: string) => {
+      const { body } = await filtered('/orders', query);
+      return [body.results, body.items.map((item: Answer['body']) => item.orderId)];
+    };
+    expect(await found('field=by.wrap:blue')).toEqual([2, [second.orderId, first.orderId]]);
+    expect(await found('field=by.wrap:blue&field=by.checked:true')).toEqual([1, [first.orderId]]);
+    expect(await found('field=by.wrap:blue&include=lineItems&lastUpdated=true')).toEqual([
+      2,
+      [second.orderId, first.orderId],
+    ]);
+    expect(await found(`field=by.wrap:blue&customerId=${first.customerId}`)).toEqual([1, [first.orderId]]);
+    expect((await found(`field=by.wrap:blue&productId=${productId}`))[0]).toBe(2);
+    expect(await found('field=by.wrap:blue&closedOn=true')).toEqual([0, []]);
+  });
+});

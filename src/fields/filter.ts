@@ -1,12 +1,15 @@
+import { Type } from 'typebox';
 import type { Queries } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import { parseDecimal } from '../kernel/money.ts';
+import { invalid } from '../http/errors.ts';
 import type { CustomField, FieldResource, Settings } from '../shops/settings/settings.ts';
+import type { Audience } from './access.ts';
 import { decimalText, filterText, fullKey } from './value.ts';
 import { readableFields } from './values.ts';
 
 /*
- * Lists of people of the shop are filtered by custom fields. A value is equal when its filter key is; a field with
+ * Lists are filtered by custom fields, for people of the shop and for apps. A value is equal when its filter key is; a field with
  * several values, or with a value for each language, needs one that is equal.
  */
 
@@ -21,12 +24,43 @@ const PREFIX = 'field.';
 
 export const parameterOf = (field: CustomField) => PREFIX + fullKey(field);
 
-/** The fields by which people of the shop filter the list of these things. */
+/** The fields by which people of the shop, or these callers, filter the list of these things. */
 export function filterFields(
   settings: Pick<Settings, 'customFields'>,
   resource: FieldResource,
+  audience: Audience = 'merchant',
 ): readonly CustomField[] {
-  return readableFields(settings, resource, 'merchant').filter(({ isFilter }) => isFilter);
+  return readableFields(settings, resource, audience).filter(({ isFilter }) => isFilter);
+}
+
+/** Values that one request names. */
+const MAX_WANTED = 5;
+
+export const FieldFilter = Type.Optional(
+  Type.Unsafe<string | string[]>({
+    type: ['array', 'string'],
+    items: { type: 'string' },
+    description: `Only those with this value of a custom field, \`namespace.key:value\`. The field must be a filter (\`isFilter\`). May be repeated ${MAX_WANTED} times: all must match.`,
+    examples: ['care.washing:cold'],
+  }),
+);
+
+/** What a request to the API asks for. Refuses a field that is no filter, or that the caller may not read. */
+export function requestedValues(
+  settings: Pick<Settings, 'customFields'>,
+  resource: FieldResource,
+  audience: Audience,
+  given: string | string[] | undefined,
+): readonly WantedValue[] {
+  const texts = [given ?? []].flat();
+  if (texts.length > MAX_WANTED) throw invalid('TOO_LONG', 'field');
+  const fields = filterFields(settings, resource, audience);
+  return texts.map((text) => {
+    const [name = '', ...value] = text.split(':');
+    const field = fields.find((one) => fullKey(one) === name);
+    if (!field) throw invalid('UNKNOWN_VALUE', 'field');
+    return { fieldId: field.fieldId, filterKey: keyOf(field, value.join(':')) };
+  });
 }
 
 /** What the address of a list asks for. A value that no field can have finds nothing. */
@@ -53,6 +87,9 @@ export function namesUnknownField(fields: readonly CustomField[], search: string
     ([name, value]) => name.startsWith(PREFIX) && value.trim() !== '' && !known.has(name),
   );
 }
+
+/** Things with a value that a list looks at. */
+export const MAX_WITH_VALUE = 10_000;
 
 /** The ids of what has a value, the newest first, from the index of the filters. An id comes once for each language. */
 export const idsWith = (shopId: string, { fieldId, filterKey }: WantedValue) => sql`

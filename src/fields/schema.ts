@@ -63,7 +63,7 @@ const changeable = {
   isFilter: Type.Optional(
     Type.Boolean({
       description:
-        'In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts. The storefront and the API have no such filters.',
+        'In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts; the lists of the API with `field`.',
       examples: [false],
     }),
   ),

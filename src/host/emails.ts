@@ -44,7 +44,7 @@ const getHostShopEmails = operation({
   access: { host: 'host_shops_read' },
 });
 
-const freezeHostShopEmails = operation({
+export const freezeHostShopEmails = operation({
   ...shared,
   method: 'POST',
   path: '/shops/:shopId/freeze-emails',
@@ -69,16 +69,16 @@ const thawHostShopEmails = operation({
 
 /** Stops and lets go the emails of a shop, for the host. */
 export function hostEmails(api: Operations): void {
-  api.read(getHostShopEmails, ({ db, shopId }) => emailState(db, shopId));
+  api.read(getHostShopEmails, ({ db, shopId }) => readEmailState(db, shopId));
 
   api.write(freezeHostShopEmails, async ({ tx, shopId, body, caller }) => {
     await freezeEmails(tx, shopId, body.reason, causeOf(caller, freezeHostShopEmails));
-    return emailState(tx, shopId);
+    return readEmailState(tx, shopId);
   });
 
   api.write(thawHostShopEmails, async ({ tx, shopId, caller }) => {
     await thawEmails(tx, shopId, causeOf(caller, thawHostShopEmails));
-    return emailState(tx, shopId);
+    return readEmailState(tx, shopId);
   });
 }
 
@@ -109,7 +109,7 @@ export async function thawEmails(tx: Transaction, shopId: string, cause: Cause):
 
 const MAX_COUNTED = 10_000;
 
-async function emailState(db: Queries, shopId: string): Promise<Static<typeof EmailState>> {
+export async function readEmailState(db: Queries, shopId: string): Promise<Static<typeof EmailState>> {
   const row = await db.one<{ frozenAt: Date | null; reason: string | null; waiting: number }>(sql`
     select emails_frozen_at as "frozenAt", emails_frozen_reason as reason, (
       select count(*) from (

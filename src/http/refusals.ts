@@ -154,6 +154,12 @@ export const SHARED_REFUSALS = {
     message: 'No more than {limit} of {product} can be ordered at once',
     field: 'quantity',
   },
+  DELIVERY_OPTION_CHANGED: {
+    status: 409,
+    message: 'What an app offers for the delivery has changed: look at the cart, and order again',
+  },
+  APP_NOT_ANSWERING: { status: 409, message: '{app} does not answer, try again in a moment' },
+  CHECKOUT_REFUSED: { status: 409, message: '{reason} ({app})' },
   SHIPPING_METHOD_NOT_POSSIBLE: {
     status: 400,
     message: 'Not all goods of the cart can be delivered by this shipping method',

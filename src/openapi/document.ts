@@ -384,6 +384,7 @@ const TAGS: Readonly<Record<string, string>> = {
   webhooks: 'Addresses of an app that are called when something happens in the shop.',
   token: 'The access token of an app that a merchant installs.',
   'app-settings': 'What the merchant has entered into the fields that the manifest of an app declares.',
+  'app-calls': 'What an app was asked while customers waited, where it was slow or has failed.',
   host: 'For who runs the installation: its shops, their owners and domains. Below /host, with tokens of its own: `npx kontor host token create --scopes all`.',
 };
 
@@ -402,6 +403,7 @@ const TITLES: Readonly<Record<string, string>> = {
   audit: 'Audit log',
   token: 'Installing an app',
   'app-settings': 'Settings of an app',
+  'app-calls': 'Calls of an app',
   host: 'Shops of the installation',
 };
 

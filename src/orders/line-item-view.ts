@@ -19,7 +19,8 @@ export interface RenderContext {
 }
 
 export function shippingLink(shipping: Content['shipping'], base: string): Link[] {
-  if (!shipping) return [];
+  // What an app has offered is no method of the shop.
+  if (!shipping || shipping.option) return [];
   return [{ rel: 'shipping-method', href: `${base}/shipping-methods/${shipping.shippingMethodId}` }];
 }
 

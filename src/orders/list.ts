@@ -1,5 +1,6 @@
 import type { Queries } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
+import { hasValues, MAX_WITH_VALUE, rarestValue, type WantedValue } from '../fields/filter.ts';
 import type { Content } from '../pricing/content.ts';
 import {
   isPartlyReturned,
@@ -26,6 +27,8 @@ export interface OrderFilter extends Window {
   customerId: string | null;
   productId: string | null;
   updatedFrom: Date | null;
+  /** Values of custom fields that they all have. */
+  wanted?: readonly WantedValue[];
 }
 
 export interface OrderSort {
@@ -93,7 +96,11 @@ async function findPage<Row extends ListedOrder>(db: Queries, request: PageReque
 
 async function pageStatement(db: Queries, request: PageRequest): Promise<Sql> {
   const { filter, sort } = request;
-  const { customerId, productId, updatedFrom } = filter;
+  const { customerId, productId, updatedFrom, wanted = [] } = filter;
+  if (wanted.length > 0) {
+    const { value } = await rarestValue(db, request.shopId, wanted, MAX_WITH_VALUE);
+    return pageOfValues(request, value, wanted);
+  }
   if (customerId !== null) return pageOfCustomer(request, customerId);
   if (productId !== null) return pageOfProduct(request, productId);
   if (updatedFrom !== null) {
@@ -170,6 +177,29 @@ function pageByDays(request: PageRequest): Sql {
       order by created_at desc, order_id desc limit ${limit} offset (select skipped from span)
     )
     ${selectPage(request, sql`(select results from span)`, sql`select order_id from page`)}`;
+}
+
+/** The newest orders with a value; open carts have some of the same fields. */
+export const ordersWith = (shopId: string, { fieldId, filterKey }: WantedValue) => sql`
+  select order_id from (
+    select order_id from custom_field_value
+    where shop_id = ${shopId} and field_id = ${fieldId} and filter_key = ${filterKey}
+    order by resource_id desc limit ${MAX_WITH_VALUE}
+  ) with_value where order_id is not null`;
+
+/** Reads the orders with the value that the fewest have. */
+function pageOfValues(request: PageRequest, rarest: WantedValue, wanted: readonly WantedValue[]): Sql {
+  const { shopId, filter } = request;
+  const { customerId, productId } = filter;
+  const withProduct = productId === null ? sql`` : sql`and ${hasProduct(shopId, productId)}`;
+  return pageOfSet(
+    request,
+    sql`
+      select created_at, updated_at, order_id from customer_order
+      where shop_id = ${shopId} and order_id = any (array(${ordersWith(shopId, rarest)})) ${withProduct}
+        and (${customerId}::uuid is null or customer_id = ${customerId}) and ${matches(filter)}
+        and ${isUpdatedSince(filter)} and ${hasValues(shopId, sql`customer_order.order_id`, wanted)}`,
+  );
 }
 
 /** Reads all matching orders of one customer, optionally with one product. */

@@ -1,5 +1,7 @@
 import { Type, type Static } from 'typebox';
 import type { RenderContext } from './line-item-view.ts';
+import { audienceOf } from '../fields/access.ts';
+import { FieldFilter, requestedValues } from '../fields/filter.ts';
 import { IncludeFields } from '../shops/settings/shown-fields.ts';
 import { notFound, Refusal } from '../http/errors.ts';
 import { JsonPatch } from '../http/json-patch.ts';
@@ -62,6 +64,7 @@ const OrdersQuery = Type.Object({
       examples: ['lineItems'],
     }),
   ),
+  field: FieldFilter,
   includeFields: IncludeFields,
 });
 
@@ -118,6 +121,7 @@ export function orderOperations(api: Operations): void {
     const areIds = [filter.customerId, filter.productId].every((id) => id === null || isId(id));
     return withCachedSettings(db, shopId, async (settings, verify) => {
       const context = { locale: readingLocale(query.locale, settings), origin, settings };
+      const wanted = requestedValues(settings, 'order', audienceOf(call.caller), query.field);
       // A bad locale is refused regardless of the result.
       if (!areIds) return paged(page, 0, []);
       const answer = async <Row, Item extends OrderWithFields>(
@@ -129,8 +133,8 @@ export function orderOperations(api: Operations): void {
         return paged(page, found.results, await ordersWithFields(call, context, items));
       };
       return query.include === 'lineItems'
-        ? answer(await findWholeOrders(db, shopId, filter, sort), toOrder)
-        : answer(await findOrders(db, shopId, filter, sort), toListedOrder);
+        ? answer(await findWholeOrders(db, shopId, { ...filter, wanted }, sort), toOrder)
+        : answer(await findOrders(db, shopId, { ...filter, wanted }, sort), toListedOrder);
     });
   });
 

@@ -22,6 +22,13 @@ function errorForLog(error: unknown) {
   };
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The path holds a secret: the log has the pattern of the route instead. */
+    hasSecretPath?: boolean;
+  }
+}
+
 /**
  * Writes the line of a request: the path without its query, no headers, no bodies, so no secret and no search word of a
  * person. This line is written for every request, and building it here takes a fifth of the time that pino takes; its
@@ -32,8 +39,10 @@ export function requestLog(log: FastifyBaseLogger) {
   if (!stream || !(log as Logger).isLevelEnabled('info')) return () => {};
   const begin = `{"level":${pino.levels.values['info']},"time":`;
 
-  return ({ id, method, url, caller }: FastifyRequest, { statusCode }: FastifyReply, ms: number): void => {
-    const path = JSON.stringify(url.split('?', 1)[0]);
+  return (request: FastifyRequest, { statusCode }: FastifyReply, ms: number): void => {
+    const { id, method, url, caller, routeOptions } = request;
+    const shown = routeOptions?.config?.hasSecretPath ? routeOptions.url! : url.split('?', 1)[0];
+    const path = JSON.stringify(shown);
     const app = caller?.app === undefined ? '' : `,"app":"${caller.app.appId}"`;
     stream.write(
       `${begin}${Date.now()},"requestId":"${id}","method":"${method}","path":${path},"status":${statusCode},` +

@@ -18,6 +18,14 @@ import type {
   StoredLine,
 } from './input.ts';
 import type { CartProduct } from './cart-product.ts';
+import {
+  deliveryQuestion,
+  optionInput,
+  questionDigest,
+  type ContentDeliveryOption,
+  type DeliveryOption,
+  type DeliveryQuestion,
+} from './delivery-option.ts';
 import type { DaySpan } from './delivery-span.ts';
 import { toShownPrice, type AppliedTax } from './tax.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
@@ -75,6 +83,8 @@ export interface ContentShipping {
   pickup?: { place: Localised; hours: Localised };
   price: number;
   taxes: ContentTax[];
+  /** What an app has answered; missing: it is a method of the shop. */
+  option?: ContentDeliveryOption;
 }
 
 /** The effect of a coupon, in the currency of the content: used again when an order is changed. */
@@ -193,20 +203,13 @@ export interface PricedContent {
 
 export function contentOf(cart: CartSelection, settings: Settings, now: Date): PricedContent {
   const lines = knownLines(cart, settings);
-  const { country, postcode } = destinationOf(cart);
-  const facts: CartInput = {
-    currency: cart.currency,
-    taxType: cart.taxType,
-    country,
-    postcode,
-    vatNumber: confirmedVatNumber(cart.buyer),
-    customerGroupId: cart.customerGroupId,
-    lines,
-    coupon: cart.couponLineItemId === null || !cart.coupon ? null : couponFacts(cart.coupon, now),
-    shipping: { methodId: cart.shippingMethodId, price: cart.shippingPrice },
-    payment: { methodId: cart.paymentMethodId, price: cart.paymentPrice },
-  };
-  const totals = cartTotals(facts, settings);
+  const option = chosenOption(cart);
+  const facts = inputOf(cart, lines, now);
+  let totals = cartTotals(facts, settings);
+  if (option && questionDigest(deliveryQuestion(facts, lines, totals, settings)) !== option.questionDigest) {
+    const shipping = { ...facts.shipping, option: { ...facts.shipping.option!, isOutdated: true } };
+    totals = cartTotals({ ...facts, shipping }, settings);
+  }
   const isOther = isInOtherTerms(cart, totals, settings);
   const content: Content = {
     currency: cart.currency,
@@ -227,6 +230,7 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
       ...contentDelivery(totals.shipping.method, settings),
       price: totals.shipping.price,
       taxes: contentTaxes(totals.shipping.taxes, settings),
+      ...(option && totals.delivery.isChosen && { option: contentOption(option) }),
     },
     payment: totals.payment && {
       method: totals.payment.method && contentMethod(totals.payment.method, settings),
@@ -250,6 +254,60 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
 }
 
 /**
+ * What apps are asked about the delivery of this cart: as it would be with an option of an app, because the shown prices
+ * of goods that are collected may differ. undefined: nothing is shipped, or it is not known where to.
+ */
+export function deliveryQuestionOf(
+  cart: CartSelection,
+  settings: Settings,
+  now: Date,
+): DeliveryQuestion | undefined {
+  const lines = knownLines(cart, settings);
+  const selection = { ...cart, shippingMethodId: ANY_OPTION.shippingMethodId, deliveryOption: ANY_OPTION };
+  const facts = inputOf(selection, lines, now);
+  const totals = cartTotals(facts, settings);
+  if (!totals.delivery.isNeeded || facts.country === null) return undefined;
+  return deliveryQuestion(facts, lines, totals, settings);
+}
+
+const ANY_OPTION: DeliveryOption = {
+  shippingMethodId: '00000000-0000-8000-8000-000000000000',
+  appId: '',
+  optionId: '',
+  name: {},
+  price: 0,
+  fixedPrice: null,
+  days: null,
+  questionDigest: '',
+};
+
+/** What an app has answered for the chosen method; null: it is a method of the shop. */
+function chosenOption({ deliveryOption, shippingMethodId }: CartSelection): DeliveryOption | null {
+  return deliveryOption && deliveryOption.shippingMethodId === shippingMethodId ? deliveryOption : null;
+}
+
+function inputOf(cart: CartSelection, lines: CartInput['lines'], now: Date): CartInput {
+  const { country, postcode } = destinationOf(cart);
+  const option = chosenOption(cart);
+  return {
+    currency: cart.currency,
+    taxType: cart.taxType,
+    country,
+    postcode,
+    vatNumber: confirmedVatNumber(cart.buyer),
+    customerGroupId: cart.customerGroupId,
+    lines,
+    coupon: cart.couponLineItemId === null || !cart.coupon ? null : couponFacts(cart.coupon, now),
+    shipping: {
+      methodId: cart.shippingMethodId,
+      price: cart.shippingPrice ?? option?.price ?? null,
+      ...(option && { option: optionInput(option) }),
+    },
+    payment: { methodId: cart.paymentMethodId, price: cart.paymentPrice },
+  };
+}
+
+/**
  * A product that was deleted, or has lost its price, cannot be sold: its line is left out. In a currency that the shop
  * has given up, no product can be sold.
  */
@@ -267,6 +325,10 @@ function knownLines(
     const { quantity, price = null, customText } = line;
     return [{ line, quantity, price, hasCustomText: customText !== undefined, product }];
   });
+}
+
+function contentOption({ appId, optionId, days, fixedPrice }: DeliveryOption): ContentDeliveryOption {
+  return { appId, optionId, days, isFixedPrice: fixedPrice !== null };
 }
 
 /** The destination of the goods: the delivery address, else the billing address. */

@@ -9,7 +9,7 @@ import { zoneFor } from './zones.ts';
 
 /** The ways to deliver the goods of a cart. */
 export interface Delivery {
-  /** In the order of the settings; an empty cart rules out only those that do not deliver to its address. */
+  /** In the order of the settings, then what an app offers; an empty cart rules out only those that do not deliver to its address. */
   possible: readonly ShippingMethod[];
   /** The zone of each possible method; null: the method has no zones. */
   zones: readonly (ShippingZone | null)[];
@@ -52,6 +52,19 @@ export function deliveryOf(cart: CartInput, shop: ShopRules): Delivery {
     } else {
       possible.push(method);
       zones.push(zone);
+    }
+  }
+  const { option } = shipping;
+  const optionId = option?.method.shippingMethodId;
+  if (
+    option &&
+    isNeeded &&
+    shipped.every(({ product }) => isMethodAllowed(product.shippingMethodIds, optionId!, shop))
+  ) {
+    if (option.isOutdated) unavailable = option.method;
+    else {
+      possible.push(option.method);
+      zones.push(option.zone);
     }
   }
   const chosen = possible.find(({ shippingMethodId }) => shippingMethodId === shipping.methodId);

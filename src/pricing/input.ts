@@ -2,7 +2,8 @@ import type { TaxType } from '../http/price.ts';
 import type { CartProduct, PricedProduct } from './cart-product.ts';
 import type { Address } from '../shops/countries/address.ts';
 import type { Buyer } from '../shops/vat-numbers/buyer.ts';
-import type { Settings } from '../shops/settings/settings.ts';
+import type { Settings, ShippingMethod, ShippingZone } from '../shops/settings/settings.ts';
+import type { DeliveryOption } from './delivery-option.ts';
 
 /** The complete input for the totals of a cart. */
 export interface CartInput {
@@ -18,7 +19,12 @@ export interface CartInput {
   lines: readonly LineInput[];
   coupon: CouponInput | null;
   /** The chosen method, and the price set by hand, in minor units of the cart's currency. */
-  shipping: { methodId: string | null; price: number | null };
+  shipping: {
+    methodId: string | null;
+    price: number | null;
+    /** The chosen method, if an app offers it; outdated: it was offered for another content or destination. */
+    option?: { method: ShippingMethod; zone: ShippingZone | null; isOutdated: boolean } | undefined;
+  };
   /** A price set by hand stands for a payment outside the shop's methods. */
   payment: { methodId: string | null; price: number | null };
 }
@@ -97,6 +103,8 @@ export interface CartSelection {
   buyer: Pick<Buyer, 'vatCheck'> | null;
   shippingMethodId: string | null;
   shippingPrice: number | null;
+  /** What an app has answered for the chosen method; null or missing: it is one of the shop. */
+  deliveryOption?: DeliveryOption | null;
   paymentMethodId: string | null;
   paymentTransactionId: string | null;
   paymentStatus: PaymentStatus | null;

@@ -51,11 +51,11 @@ function holds({ fact: name, operator, value }: Condition, facts: Facts, context
   switch (type.kind) {
     case 'text':
     case 'choice':
-      return holdsText(String(fact), operator, given);
+      return holdsText(fact as string, operator, given);
     case 'texts':
       return holdsTexts(fact as readonly string[], operator, given);
     case 'boolean':
-      return String(fact) === given;
+      return (fact === true ? 'true' : 'false') === given;
     case 'number':
       return holdsNumber(fact as string, operator, given);
     case 'money':
@@ -86,22 +86,18 @@ function holdsDate(fact: string, operator: Operator, given: string): boolean {
   return operator === 'before' ? fact < given : fact > given;
 }
 
+/** For each operator the orders of the two numbers in which it holds. */
+const HELD_ORDERS: Partial<Record<Operator, readonly (-1 | 0 | 1 | undefined)[]>> = {
+  is: [0],
+  isNot: [-1, 1, undefined],
+  moreThan: [1],
+  atLeast: [0, 1],
+  lessThan: [-1],
+  atMost: [-1, 0],
+};
+
 function holdsNumber(fact: string, operator: Operator, given: string): boolean {
-  const order = compareDecimals(fact, given);
-  switch (operator) {
-    case 'is':
-      return order === 0;
-    case 'isNot':
-      return order !== 0;
-    case 'moreThan':
-      return order === 1;
-    case 'atLeast':
-      return order === 1 || order === 0;
-    case 'lessThan':
-      return order === -1;
-    default:
-      return order === -1 || order === 0;
-  }
+  return HELD_ORDERS[operator]?.includes(compareDecimals(fact, given)) ?? false;
 }
 
 /** An amount in another currency is neither more nor less. */

@@ -237,9 +237,7 @@ function factOfField(field: CustomField, rows: readonly ReadValue[], locale: str
       ? moneyOfStored(stored as { amount: number; currency: string })
       : Array.isArray(value)
         ? value.map(String)
-        : typeof value === 'boolean'
-          ? value
-          : String(value);
+        : (value as string | boolean);
   return [[FIELD_PREFIX + fullKey(field), fact]];
 }
 

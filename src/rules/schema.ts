@@ -1,10 +1,11 @@
 import { Type, type Static } from 'typebox';
 import { Id, Nullable, Timestamp } from '../http/schemas.ts';
-import { EVENT_TYPE_CHOICE, type EventType } from '../platform/events/types.ts';
+import type { EventType } from '../platform/events/types.ts';
 import {
   ACTION_KINDS,
   OPERATORS,
   RECIPIENTS,
+  RULE_EVENTS,
   RULE_RESOURCES,
   type ActionKind,
   type Operator,
@@ -27,6 +28,18 @@ export const PREVIEWED = 50;
 
 const choice = <Value extends string>(values: readonly Value[], description: string, example: Value) =>
   Type.Unsafe<Value>({ type: 'string', enum: [...values], description, examples: [example] });
+
+const nullableChoice = <Value extends string>(
+  values: readonly Value[],
+  description: string,
+  example: Value,
+) =>
+  Type.Unsafe<Value | null>({
+    type: ['string', 'null'],
+    enum: [...values, null],
+    description,
+    examples: [example],
+  });
 
 export const Schedule = Type.Object(
   {
@@ -89,7 +102,7 @@ export type Condition = Static<typeof Condition>;
 export const Action = Type.Object(
   {
     kind: choice<ActionKind>(ACTION_KINDS, 'What is done.', 'tagOrder'),
-    to: Type.Optional(Nullable(choice<Recipient>(RECIPIENTS, 'Who gets the email.', 'shop'))),
+    to: Type.Optional(nullableChoice<Recipient>(RECIPIENTS, 'Who gets the email.', 'shop')),
     subject: Type.Optional(
       Nullable(
         Type.String({
@@ -140,12 +153,11 @@ export const Action = Type.Object(
 );
 export type Action = Static<typeof Action>;
 
-const eventType = Type.Unsafe<EventType>({
-  type: 'string',
-  ...EVENT_TYPE_CHOICE,
-  description: 'The event that starts it.',
-  examples: ['ORDER_CREATE'],
-});
+const eventType = nullableChoice<EventType>(
+  RULE_EVENTS,
+  'The event that starts it; null: a schedule.',
+  'ORDER_CREATE',
+);
 
 const changeable = {
   name: Type.String({
@@ -174,7 +186,7 @@ const changeable = {
 export const NewRule = Type.Object(
   {
     ...changeable,
-    event: Type.Optional(Nullable(eventType)),
+    event: Type.Optional(eventType),
     schedule: Type.Optional(Nullable(Schedule)),
   },
   { title: 'rule (request)', description: 'It has an event or a schedule.' },
@@ -187,7 +199,7 @@ export const Rule = Type.Object(
   {
     ruleId: Id,
     ...changeable,
-    event: Nullable(eventType),
+    event: eventType,
     schedule: Nullable(Schedule),
     resource,
     nextRunOn: Nullable({ ...Timestamp, description: 'Of a schedule: its next run.' }),

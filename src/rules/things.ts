@@ -127,7 +127,7 @@ export const OPERATORS_OF: Readonly<Record<FactKind, readonly Operator[]>> = {
   texts: ['contains', 'containsNot', ...PRESENT],
   number: [...COMPARED, ...PRESENT],
   money: [...COMPARED, ...PRESENT],
-  boolean: ['is'],
+  boolean: ['is', ...PRESENT],
   date: ['is', 'isNot', 'before', 'after', ...PRESENT],
   choice: ['is', 'isNot', ...PRESENT],
 };

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { CartStore } from '../carts/cart-store.ts';
+import type { AppCalls } from '../apps/calls/calls.ts';
 import type { PlaceOrder } from '../checkout/order-cart.ts';
 import type { MissedAddresses } from '../catalogue/redirects/missed.ts';
 import type { Config } from '../config.ts';
@@ -32,6 +33,7 @@ export interface PageDeps {
   db: Database;
   carts: CartStore;
   placeOrder: PlaceOrder;
+  appCalls: AppCalls;
   vatRegister: VatRegister;
   payments: PaymentDeps;
   config: Config;
@@ -68,6 +70,7 @@ export async function openVisit(
   const {
     carts,
     placeOrder,
+    appCalls,
     vatRegister,
     payments,
     config,
@@ -99,6 +102,7 @@ export async function openVisit(
     db,
     carts,
     placeOrder,
+    appCalls,
     vatRegister,
     payments,
     config,

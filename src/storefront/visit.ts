@@ -1,6 +1,7 @@
 import type { Device } from '../people/accounts/device-cookie.ts';
 import type { PriceView } from '../catalogue/products/price-view.ts';
 import type { CartStore } from '../carts/cart-store.ts';
+import type { AppCalls } from '../apps/calls/calls.ts';
 import type { PlaceOrder } from '../checkout/order-cart.ts';
 import type { Config } from '../config.ts';
 import type { ShopDatabase } from '../db/database.ts';
@@ -19,6 +20,7 @@ export interface Visit {
   db: ShopDatabase;
   carts: CartStore;
   placeOrder: PlaceOrder;
+  appCalls: AppCalls;
   vatRegister: VatRegister;
   payments: PaymentDeps;
   config: Config;

@@ -1,7 +1,6 @@
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPublicDemo, resetDemo } from '../../src/commands/demo/public-demo.ts';
-import { addDemoFiles } from '../../src/commands/demo/add-files.ts';
 import { startEmails } from '../../src/composition/emails.ts';
 import { readConfig } from '../../src/config.ts';
 import { sql } from '../../src/db/sql.ts';
@@ -10,7 +9,7 @@ import { newId } from '../../src/kernel/ids.ts';
 import { updateSuspension } from '../../src/shops/shop/queries.ts';
 import { givenBrowser, merchantWith, type AdminBrowser, type Merchant } from '../admin.ts';
 import { givenShop, givenToken } from '../builders.ts';
-import { fingerprint } from '../demo.ts';
+import { addPictures, fingerprint } from '../demo.ts';
 import { OPERATIONS } from '../operations.ts';
 import { buy } from '../payments.ts';
 import { waitFor } from '../process.ts';
@@ -30,7 +29,7 @@ beforeAll(async () => {
   service = await startService({ KONTOR_DEMO: '1', RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0' });
   service.setClock(NOW);
   await openPublicDemo(service.db);
-  await addDemoFiles(service.db, service.config, DEMO_SHOP);
+  await addPictures(service);
   await service.app.shopHosts.refresh();
   const found = await service.db.one<{ id: string }>(sql`
     select upper(product_id::text) as id from product where shop_id = ${DEMO_SHOP} and product_number = 'AP-100'`);

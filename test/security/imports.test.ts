@@ -137,9 +137,7 @@ describe('a file beyond its limits is refused early', () => {
   ];
 
   test.each<TooLarge>([
-    ...[ROWS, COLUMNS, CELLS, QUOTES, MISPLACED_QUOTES, EMPTY, ENCODINGS].flatMap((group) =>
-      ofTheDay(group, 1),
-    ),
+    ...ofTheDay([ROWS, COLUMNS, CELLS, QUOTES, MISPLACED_QUOTES, EMPTY, ENCODINGS].flat(), 5),
     ['bytes of an old encoding', () => Buffer.alloc(9 * MEGABYTE, 0xfc), 'more than 10 MB'],
     ['a mark and nothing else', () => '\ufeff', 'The file is empty'],
   ])(
@@ -251,7 +249,7 @@ describe('a file within its limits stops nobody', () => {
     ],
   ];
 
-  test.each([SHORT_ROWS, REFUSED_ROWS, LONG_CELLS, MUCH_TO_WRITE].flatMap((group) => ofTheDay(group, 1)))(
+  test.each(ofTheDay([SHORT_ROWS, REFUSED_ROWS, LONG_CELLS, MUCH_TO_WRITE].flat(), 3))(
     '%s',
     async (_case, fileOf, columns, isImported = false) => {
       const file = fileOf();

@@ -580,6 +580,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/carts/{cartId}/delivery-options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List delivery options of a cart
+         * @description How this cart can be delivered, with prices: the shipping methods of the shop, then what its apps offer, which are asked now. `Update shipping data` chooses one by its id. 409: an app without which no delivery can be chosen does not answer.
+         *
+         *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listDeliveryOptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/manage/shops/{shopId}/carts/{cartId}/buyer": {
         parameters: {
             query?: never;
@@ -998,6 +1020,232 @@ export interface paths {
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         patch: operations["updateOrderLineFields"];
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/orders/{orderId}/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get order tags
+         * @description The tags that people of the shop, or its rules, gave the order. The customer does not see them.
+         *
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getOrderTags"];
+        /**
+         * Set order tags
+         * @description Replaces the tags of an order, at most 20.
+         *
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["setOrderTags"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/order-tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List order tags
+         * @description The tags of all orders in the order of the alphabet, at most 500.
+         *
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listOrderTags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/tagged-orders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tagged orders
+         * @description The orders with a tag, newest first.
+         *
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listTaggedOrders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List rules
+         * @description Those about things that the caller may read.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listRules"];
+        put?: never;
+        /**
+         * Create rule
+         * @description When something happens, or at an hour, and if conditions hold, do something. It needs the scopes to read and to write the thing; one that tags customers, also those of customers. A shop has at most 50 rules.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["createRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/rules/{ruleId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get rule
+         * @description Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getRule"];
+        /**
+         * Replace rule
+         * @description A rule that was off, or gets another event, begins with what happens from then on. A paused one runs again.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["replaceRule"];
+        post?: never;
+        /**
+         * Delete rule
+         * @description With its log. Tasks that it has made stay.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        delete: operations["deleteRule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/rules/{ruleId}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview rule
+         * @description What it would have done with the last 50 events, as things are now; one with a schedule, what it would do now. Nothing is changed.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["previewRule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/rules/{ruleId}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List rule runs
+         * @description Newest first: the last 500 of 30 days.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listRuleRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tasks
+         * @description What the people of the shop have to do, about things that the caller may read: open ones, the oldest first, or those that are done, the newest first. These stay for 90 days.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listTasks"];
+        put?: never;
+        /**
+         * Create task
+         * @description Notes what has to be done. It needs the scope orders_write. A shop has at most 1000 open tasks.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["createTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/tasks/{taskId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Update task
+         * @description Says that it is done, or opens it again. It needs the scope to write what it is about.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["updateTask"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/manage/shops/{shopId}/orders/{orderId}/buyer": {
@@ -3290,6 +3538,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/app/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List slow and failed calls
+         * @description Of the calling app, while customers waited: those whose answer could not be used, and those that took 400 ms or more. The newest 200 of the last 14 days, newest first; of many at once only some are recorded.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listAppCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rs/shops/{shopId}/webhooks": {
         parameters: {
             query?: never;
@@ -4109,7 +4379,7 @@ export interface paths {
         put?: never;
         /**
          * Create shop from backup
-         * @description Makes a shop from a stored backup, or from one that was sent, in the background: ask for the restore until its state is `done` or `failed`. All of the shop is there then, or nothing. Under another id than that of the backup it gets neither its tokens nor its domains. Roles of people are in no backup: name an owner.
+         * @description Makes a shop from a stored backup, or from one that was sent, in the background: ask for the restore until its state is `done` or `failed`. All of the shop is there then, or nothing. Under another id than that of the backup it gets neither its tokens nor its domains. Roles of people are in no backup: name an owner. With `replaces`, a stored backup takes the place of its own shop: the shop is suspended from now on until it ends, and when the restore fails it is what it was. Its people, plan, usage, own mail server, and audit log stay; everything else is what it was in the backup.
          *
          *     Scope: host_backups_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -5000,7 +5270,7 @@ export interface components {
              */
             writableBy: "owner" | "merchant" | "shopper";
             /**
-             * @description In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts. The storefront and the API have no such filters.
+             * @description In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts; the lists of the API with `field`.
              * @example false
              */
             isFilter?: boolean;
@@ -5052,7 +5322,7 @@ export interface components {
              */
             writableBy: "owner" | "merchant" | "shopper";
             /**
-             * @description In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts. The storefront and the API have no such filters.
+             * @description In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts; the lists of the API with `field`.
              * @example false
              */
             isFilter?: boolean;
@@ -6402,6 +6672,51 @@ export interface components {
              */
             priceAmount?: components["schemas"]["Decimal"] | null;
         };
+        /** DeliveryOptionDays */
+        DeliveryOptionDays: {
+            /**
+             * @description At least.
+             * @example 1
+             */
+            from: number;
+            /**
+             * @description At most.
+             * @example 2
+             */
+            to: number;
+        };
+        /** DeliveryOption */
+        DeliveryOption: {
+            /**
+             * @description For Update shipping data.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            id: string;
+            /**
+             * @description In the language of the cart.
+             * @example Express
+             */
+            name: string;
+            /** @description With this option. */
+            price: components["schemas"]["Price"];
+            /** @description Working days in transit, as an app has said; null: unknown. */
+            days: components["schemas"]["DeliveryOptionDays"] | null;
+            /**
+             * @description The client id of the app that offers it; null: a shipping method of the shop.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            app: string | null;
+            /**
+             * @description The name of the option in the app.
+             * @example express
+             */
+            option: string | null;
+        };
+        /** DeliveryOptionList */
+        DeliveryOptionList: {
+            /** @description The options. */
+            items: components["schemas"]["DeliveryOption"][];
+        };
         /** VatCheck */
         VatCheck: {
             /**
@@ -7424,6 +7739,441 @@ export interface components {
              * @example 3.95
              */
             price?: components["schemas"]["Decimal"] | null;
+        };
+        /** OrderTags */
+        OrderTags: {
+            /** @description In the order of the alphabet; upper and lower case make no difference. */
+            tags: string[];
+        };
+        /** OrderTagList */
+        OrderTagList: {
+            /** @description Each once. */
+            tags: string[];
+        };
+        /** TaggedOrder */
+        TaggedOrder: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            orderId: string;
+            /**
+             * @description Its number.
+             * @example 1042
+             */
+            orderNumber: string;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            creationDate: string;
+            /** @description All of its tags. */
+            tags: string[];
+        };
+        /** TaggedOrderList */
+        TaggedOrderList: {
+            /**
+             * @description Hits over all pages.
+             * @example 42
+             */
+            results: number;
+            /**
+             * @description The page shown, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description The page size in force.
+             * @example 10
+             */
+            resultsPerPage: number;
+            /** @description The entries of this page. */
+            items: components["schemas"]["TaggedOrder"][];
+        };
+        /** RuleCondition */
+        RuleCondition: {
+            /**
+             * @description What is asked, such as total, or field.care.washing for a custom field.
+             * @example total
+             */
+            fact: string;
+            /**
+             * @description How it is compared.
+             * @example atLeast
+             * @enum {string}
+             */
+            operator: "is" | "isNot" | "contains" | "containsNot" | "moreThan" | "atLeast" | "lessThan" | "atMost" | "before" | "after" | "isSet" | "isNotSet";
+            /**
+             * @description With what. Numbers are exact decimals; an amount is in the currency of the shop, or names another one: 100 CHF.
+             * @example 100
+             */
+            value?: string | null;
+        };
+        /** RuleAction */
+        RuleAction: {
+            /**
+             * @description What is done.
+             * @example tagOrder
+             * @enum {string}
+             */
+            kind: "tagOrder" | "tagCustomer" | "email" | "call" | "setField" | "hideProduct" | "showProduct" | "note" | "task";
+            /**
+             * @description Who gets the email.
+             * @example shop
+             * @enum {string|null}
+             */
+            to?: "shop" | "customer" | null;
+            /**
+             * @description The subject of the email, with facts in braces.
+             * @example Order {number}
+             */
+            subject?: string | null;
+            /**
+             * @description The tag, the note, the task or the email, with facts in braces.
+             * @example large
+             */
+            text?: string | null;
+            /**
+             * @description The address that is called.
+             * @example https://app.example/rules
+             */
+            address?: string | null;
+            /**
+             * @description The custom field: namespace.key.
+             * @example care.washing
+             */
+            field?: string | null;
+            /**
+             * @description The value of the custom field as a text; empty removes it.
+             * @example cold
+             */
+            value?: string | null;
+        };
+        /** RuleSchedule */
+        RuleSchedule: {
+            /**
+             * @description How often.
+             * @example week
+             * @enum {string}
+             */
+            every: "day" | "week" | "month";
+            /**
+             * @description The hour in the time zone of the shop.
+             * @example 7
+             */
+            hour: number;
+            /**
+             * @description Of every week: 1 is Monday, 7 is Sunday.
+             * @example 1
+             */
+            weekday?: number | null;
+            /**
+             * @description Of every month: its day.
+             * @example 1
+             */
+            day?: number | null;
+        };
+        /** Rule */
+        Rule: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            ruleId: string;
+            /**
+             * @description For people of the shop.
+             * @example Large orders
+             */
+            name: string;
+            /**
+             * @description It runs. It begins with what happens from then on.
+             * @example true
+             */
+            isActive: boolean;
+            /**
+             * @description All conditions must hold; false: one of them. Without conditions it always runs.
+             * @example true
+             */
+            needsAll: boolean;
+            /** @description When it runs. */
+            conditions: components["schemas"]["RuleCondition"][];
+            /** @description What it does, in this order: all of it or nothing. */
+            actions: components["schemas"]["RuleAction"][];
+            /**
+             * @description The event that starts it; null: a schedule.
+             * @example ORDER_CREATE
+             * @enum {string|null}
+             */
+            event: "ORDER_CREATE" | "ORDER_UPDATE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "CUSTOMER_CREATE" | null;
+            schedule: components["schemas"]["RuleSchedule"] | null;
+            /**
+             * @description What it is about.
+             * @example order
+             * @enum {string}
+             */
+            resource: "order" | "product" | "customer" | "shop";
+            /**
+             * @description Of a schedule: its next run.
+             * @example 2026-11-15T08:30:00Z
+             */
+            nextRunOn: string | null;
+            /**
+             * @description Why the service has switched it off, in English; null: it has not.
+             * @example It has failed 5 times in a row: There is no such thing
+             */
+            paused: string | null;
+        };
+        /** RuleList */
+        RuleList: {
+            /** @description By name. */
+            items: components["schemas"]["Rule"][];
+        };
+        /** RuleRequest */
+        RuleRequest: {
+            /**
+             * @description For people of the shop.
+             * @example Large orders
+             */
+            name: string;
+            /**
+             * @description It runs. It begins with what happens from then on.
+             * @example true
+             */
+            isActive: boolean;
+            /**
+             * @description All conditions must hold; false: one of them. Without conditions it always runs.
+             * @example true
+             */
+            needsAll: boolean;
+            /** @description When it runs. */
+            conditions: components["schemas"]["RuleCondition"][];
+            /** @description What it does, in this order: all of it or nothing. */
+            actions: components["schemas"]["RuleAction"][];
+            /**
+             * @description The event that starts it; null: a schedule.
+             * @example ORDER_CREATE
+             * @enum {string|null}
+             */
+            event?: "ORDER_CREATE" | "ORDER_UPDATE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "CUSTOMER_CREATE" | null;
+            schedule?: components["schemas"]["RuleSchedule"] | null;
+        };
+        /** PlannedRuleAction */
+        PlannedRuleAction: {
+            /**
+             * @description What would be done.
+             * @example tagOrder
+             * @enum {string}
+             */
+            kind: "tagOrder" | "tagCustomer" | "email" | "call" | "setField" | "hideProduct" | "showProduct" | "note" | "task";
+            /**
+             * @description With the facts filled in.
+             * @example large
+             */
+            text: string | null;
+        };
+        /** PreviewedEvent */
+        PreviewedEvent: {
+            /**
+             * @description In the event log.
+             * @example 1042
+             */
+            position: number | null;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            date: string;
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            resourceId: string | null;
+            /**
+             * @description The number of the thing.
+             * @example 1042
+             */
+            name: string;
+            /** @description One for each condition. */
+            conditions: boolean[];
+            /**
+             * @description Whether the rule would run.
+             * @example true
+             */
+            runs: boolean;
+            /** @description What it would do. */
+            actions: components["schemas"]["PlannedRuleAction"][];
+        };
+        /** RulePreview */
+        RulePreview: {
+            /** @description Newest first. What is gone is left out. */
+            items: components["schemas"]["PreviewedEvent"][];
+        };
+        /** RuleActionResult */
+        RuleActionResult: {
+            /**
+             * @description What was to be done.
+             * @example tagOrder
+             * @enum {string}
+             */
+            kind: "tagOrder" | "tagCustomer" | "email" | "call" | "setField" | "hideProduct" | "showProduct" | "note" | "task";
+            /**
+             * @description done; waiting: an address is still to be called; skipped: there was nothing to do; failed.
+             * @example done
+             * @enum {string}
+             */
+            outcome: "done" | "waiting" | "skipped" | "failed";
+            /**
+             * @description More about it, in English.
+             * @example 204
+             */
+            note: string | null;
+        };
+        /** RuleRun */
+        RuleRun: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            runId: string;
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            ruleId: string;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            date: string;
+            /**
+             * @description Of its event in the event log; null: a schedule.
+             * @example 1042
+             */
+            position: number | null;
+            /**
+             * @description What it is about.
+             * @example order
+             * @enum {string}
+             */
+            resource: "order" | "product" | "customer" | "shop";
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            resourceId: string | null;
+            /**
+             * @description failed: nothing of it was done.
+             * @example done
+             * @enum {string}
+             */
+            outcome: "done" | "failed";
+            /** @description What came of each action. */
+            actions: components["schemas"]["RuleActionResult"][];
+            /**
+             * @description Why it has failed, in English.
+             * @example Not found
+             */
+            error: string | null;
+        };
+        /** RuleRunList */
+        RuleRunList: {
+            /**
+             * @description Hits over all pages.
+             * @example 42
+             */
+            results: number;
+            /**
+             * @description The page shown, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description The page size in force.
+             * @example 10
+             */
+            resultsPerPage: number;
+            /** @description The entries of this page. */
+            items: components["schemas"]["RuleRun"][];
+        };
+        /** Task */
+        Task: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            taskId: string;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            createdOn: string;
+            /**
+             * @description What has to be done.
+             * @example Call the customer
+             */
+            text: string;
+            /**
+             * @description What it is about.
+             * @example order
+             * @enum {string}
+             */
+            resource: "order" | "product" | "customer" | "shop";
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            resourceId: string | null;
+            /**
+             * @description The rule that has made it; null: a person, or an app.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            ruleId: string | null;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            doneOn: string | null;
+            /**
+             * @description Who has done it.
+             * @example ada@shop.example
+             */
+            doneBy: string | null;
+        };
+        /** TaskList */
+        TaskList: {
+            /**
+             * @description Hits over all pages.
+             * @example 42
+             */
+            results: number;
+            /**
+             * @description The page shown, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description The page size in force.
+             * @example 10
+             */
+            resultsPerPage: number;
+            /** @description The entries of this page. */
+            items: components["schemas"]["Task"][];
+        };
+        /** TaskRequest */
+        TaskRequest: {
+            /**
+             * @description What has to be done.
+             * @example Call the customer
+             */
+            text: string;
+        };
+        /** TaskChangeRequest */
+        TaskChangeRequest: {
+            /**
+             * @description It is done.
+             * @example true
+             */
+            isDone: boolean;
         };
         /** LineQuantityRequest */
         LineQuantityRequest: {
@@ -9096,6 +9846,14 @@ export interface components {
             mails: {
                 [key: string]: unknown;
             }[];
+            /** @description Tags that the shop gave the orders of the customer. */
+            orderTags: {
+                [key: string]: unknown;
+            }[];
+            /** @description Tasks of the shop about the customer and their orders. */
+            tasks: {
+                [key: string]: unknown;
+            }[];
             /** @description Orders as everywhere else, oldest first, and of each its documents (without the files), payments, bank transfers, shipments, returns and history. */
             orders: {
                 [key: string]: unknown;
@@ -9176,6 +9934,16 @@ export interface components {
              * @example 2
              */
             mailsDeleted: number;
+            /**
+             * @description Tags of orders.
+             * @example 2
+             */
+            orderTagsDeleted: number;
+            /**
+             * @description Tasks about the customer and their orders.
+             * @example 2
+             */
+            tasksDeleted: number;
             /**
              * @description Orders that have lost their addresses, comments and notes.
              * @example 2
@@ -9888,8 +10656,21 @@ export interface components {
              */
             line?: boolean;
         };
+        /** AppBlock */
+        AppBlock: {
+            /**
+             * @description The kind of the block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "AppBlock";
+            /**
+             * @description A block of an installed app: its host, a slash, and the name of the block in its manifest. A block that no installed app has shows nothing.
+             * @example sizes.example/advisor
+             */
+            block: string;
+        };
         /** Block */
-        Block: components["schemas"]["HeroBlock"] | components["schemas"]["PromisesBlock"] | components["schemas"]["HeadingBlock"] | components["schemas"]["RichTextBlock"] | components["schemas"]["PictureBlock"] | components["schemas"]["GalleryBlock"] | components["schemas"]["PictureTextBlock"] | components["schemas"]["ProductsBlock"] | components["schemas"]["CategoriesBlock"] | components["schemas"]["VideoBlock"] | components["schemas"]["FaqBlock"] | components["schemas"]["QuoteBlock"] | components["schemas"]["ButtonBlock"] | components["schemas"]["ContactFormBlock"] | components["schemas"]["NewsletterBlock"] | components["schemas"]["ColumnsBlock"] | components["schemas"]["SpacerBlock"];
+        Block: components["schemas"]["HeroBlock"] | components["schemas"]["PromisesBlock"] | components["schemas"]["HeadingBlock"] | components["schemas"]["RichTextBlock"] | components["schemas"]["PictureBlock"] | components["schemas"]["GalleryBlock"] | components["schemas"]["PictureTextBlock"] | components["schemas"]["ProductsBlock"] | components["schemas"]["CategoriesBlock"] | components["schemas"]["VideoBlock"] | components["schemas"]["FaqBlock"] | components["schemas"]["QuoteBlock"] | components["schemas"]["ButtonBlock"] | components["schemas"]["ContactFormBlock"] | components["schemas"]["NewsletterBlock"] | components["schemas"]["ColumnsBlock"] | components["schemas"]["SpacerBlock"] | components["schemas"]["AppBlock"];
         /** PageText */
         PageText: {
             /**
@@ -11985,6 +12766,40 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** AppCall */
+        AppCall: {
+            /**
+             * @description What the app was asked.
+             * @example deliveryOptions
+             * @enum {string}
+             */
+            kind: "deliveryOptions" | "checkoutValidation";
+            /**
+             * @description When the call ended.
+             * @example 2026-11-15T08:30:00Z
+             */
+            at: string;
+            /**
+             * @description How long it took.
+             * @example 801
+             */
+            milliseconds: number;
+            /**
+             * @description What was answered; null: nothing.
+             * @example 200
+             */
+            statusCode: number | null;
+            /**
+             * @description Why the answer could not be used; null: it was slow.
+             * @example The signature of the answer is wrong: webhook-signature
+             */
+            problem: string | null;
+        };
+        /** AppCallList */
+        AppCallList: {
+            /** @description The calls. */
+            items: components["schemas"]["AppCall"][];
+        };
         /** WebhookSummary */
         WebhookSummary: {
             /**
@@ -12685,7 +13500,7 @@ export interface components {
              * @example SHOP_CREATED
              * @enum {string}
              */
-            type: "SHOP_CREATED" | "SHOP_RENAMED" | "SHOP_SUSPENDED" | "SHOP_RESUMED" | "SHOP_DELETION_PLANNED" | "SHOP_RESTORED" | "SHOP_DELETED" | "SHOP_PLAN_CHANGED" | "SHOP_OWNER_ADDED" | "SHOP_OWNER_REMOVED" | "SHOP_DOMAINS_CHANGED" | "SHOP_EMAILS_FROZEN" | "SHOP_EMAILS_THAWED";
+            type: "SHOP_CREATED" | "SHOP_RENAMED" | "SHOP_SUSPENDED" | "SHOP_RESUMED" | "SHOP_DELETION_PLANNED" | "SHOP_RESTORED" | "SHOP_DELETED" | "SHOP_REPLACED" | "SHOP_PLAN_CHANGED" | "SHOP_OWNER_ADDED" | "SHOP_OWNER_REMOVED" | "SHOP_DOMAINS_CHANGED" | "SHOP_EMAILS_FROZEN" | "SHOP_EMAILS_THAWED";
             /**
              * @description The shop; it may be deleted by now.
              * @example TeaHouse
@@ -13059,6 +13874,11 @@ export interface components {
              * @example false
              */
             isSuspended?: boolean;
+            /**
+             * @description The shop is there, and `backupId` is a backup of it, which takes its place. `uploadId`, `owner`, `plan` and `isSuspended` are left out.
+             * @example false
+             */
+            replaces?: boolean;
         };
         /** ShopRestore */
         ShopRestore: {
@@ -13073,7 +13893,7 @@ export interface components {
              */
             shopId: string;
             /**
-             * @description `waiting`: it is under way. `done`: the shop is there. `failed`: nothing of the shop is there.
+             * @description `waiting`: it is under way. `done`: the shop is there. `failed`: nothing of a new shop is there, and one that was to be replaced is what it was.
              * @example done
              * @enum {string}
              */
@@ -13189,10 +14009,20 @@ export interface components {
          */
         createdAfter: string;
         /**
+         * @description Only those with this value of a custom field, `namespace.key:value`. The field must be a filter (`isFilter`). May be repeated 5 times: all must match.
+         * @example care.washing:cold
+         */
+        field: string[] | string;
+        /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case.
          * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
          */
         orderId: string;
+        /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        ruleId: string;
         /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of finaliseInvoice.
          * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
@@ -13347,6 +14177,9 @@ export type LineItemPriceUpdateRequest = components['schemas']['LineItemPriceUpd
 export type CouponCode = components['schemas']['CouponCode'];
 export type PaymentDataUpdateRequest = components['schemas']['PaymentDataUpdateRequest'];
 export type ShippingDataUpdateRequest = components['schemas']['ShippingDataUpdateRequest'];
+export type DeliveryOptionDays = components['schemas']['DeliveryOptionDays'];
+export type DeliveryOption = components['schemas']['DeliveryOption'];
+export type DeliveryOptionList = components['schemas']['DeliveryOptionList'];
 export type VatCheck = components['schemas']['VatCheck'];
 export type Buyer = components['schemas']['Buyer'];
 export type BuyerUpdateRequest = components['schemas']['BuyerUpdateRequest'];
@@ -13375,6 +14208,26 @@ export type OrderLineCreateRequest = components['schemas']['OrderLineCreateReque
 export type OrderLineUpdateRequest = components['schemas']['OrderLineUpdateRequest'];
 export type OrderShippingUpdateRequest = components['schemas']['OrderShippingUpdateRequest'];
 export type OrderPaymentUpdateRequest = components['schemas']['OrderPaymentUpdateRequest'];
+export type OrderTags = components['schemas']['OrderTags'];
+export type OrderTagList = components['schemas']['OrderTagList'];
+export type TaggedOrder = components['schemas']['TaggedOrder'];
+export type TaggedOrderList = components['schemas']['TaggedOrderList'];
+export type RuleCondition = components['schemas']['RuleCondition'];
+export type RuleAction = components['schemas']['RuleAction'];
+export type RuleSchedule = components['schemas']['RuleSchedule'];
+export type Rule = components['schemas']['Rule'];
+export type RuleList = components['schemas']['RuleList'];
+export type RuleRequest = components['schemas']['RuleRequest'];
+export type PlannedRuleAction = components['schemas']['PlannedRuleAction'];
+export type PreviewedEvent = components['schemas']['PreviewedEvent'];
+export type RulePreview = components['schemas']['RulePreview'];
+export type RuleActionResult = components['schemas']['RuleActionResult'];
+export type RuleRun = components['schemas']['RuleRun'];
+export type RuleRunList = components['schemas']['RuleRunList'];
+export type Task = components['schemas']['Task'];
+export type TaskList = components['schemas']['TaskList'];
+export type TaskRequest = components['schemas']['TaskRequest'];
+export type TaskChangeRequest = components['schemas']['TaskChangeRequest'];
 export type LineQuantityRequest = components['schemas']['LineQuantityRequest'];
 export type ShipmentCreateRequest = components['schemas']['ShipmentCreateRequest'];
 export type ReturnCreateRequest = components['schemas']['ReturnCreateRequest'];
@@ -13474,6 +14327,7 @@ export type NewsletterBlock = components['schemas']['NewsletterBlock'];
 export type Column = components['schemas']['Column'];
 export type ColumnsBlock = components['schemas']['ColumnsBlock'];
 export type SpacerBlock = components['schemas']['SpacerBlock'];
+export type AppBlock = components['schemas']['AppBlock'];
 export type Block = components['schemas']['Block'];
 export type PageText = components['schemas']['PageText'];
 export type PageRequest = components['schemas']['PageRequest'];
@@ -13562,6 +14416,8 @@ export type EventList = components['schemas']['EventList'];
 export type AccessTokenRequest = components['schemas']['AccessTokenRequest'];
 export type AccessToken = components['schemas']['AccessToken'];
 export type AppSettings = components['schemas']['AppSettings'];
+export type AppCall = components['schemas']['AppCall'];
+export type AppCallList = components['schemas']['AppCallList'];
 export type WebhookSummary = components['schemas']['WebhookSummary'];
 export type PagePosition = components['schemas']['PagePosition'];
 export type WebhookList = components['schemas']['WebhookList'];
@@ -13622,7 +14478,9 @@ export type ParameterXEPagesCartToken = components['parameters']['X-ePages-Cart-
 export type ParameterLineItemId = components['parameters']['lineItemId'];
 export type ParameterCreatedBefore = components['parameters']['createdBefore'];
 export type ParameterCreatedAfter = components['parameters']['createdAfter'];
+export type ParameterField = components['parameters']['field'];
 export type ParameterOrderId = components['parameters']['orderId'];
+export type ParameterRuleId = components['parameters']['ruleId'];
 export type ParameterDocumentId = components['parameters']['documentId'];
 export type ParameterIncludeInvisible = components['parameters']['includeInvisible'];
 export type ParameterCategoryId = components['parameters']['categoryId'];
@@ -18115,6 +18973,106 @@ export interface operations {
             "4XX": components["responses"]["Refused"];
         };
     };
+    listDeliveryOptions: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The token that came in the answer which created the cart.
+                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 */
+                "X-ePages-Cart-Token": string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
+                 */
+                cartId: components["parameters"]["cartId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryOptionList"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: GET /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/delivery-options",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/delivery-options",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: GET /manage/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/delivery-options",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/delivery-options",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
     getCartBuyer: {
         parameters: {
             query?: never;
@@ -19150,6 +20108,11 @@ export interface operations {
                  * @example lineItems
                  */
                 include?: "lineItems";
+                /**
+                 * @description Only those with this value of a custom field, `namespace.key:value`. The field must be a filter (`isFilter`). May be repeated 5 times: all must match.
+                 * @example care.washing:cold
+                 */
+                field?: components["parameters"]["field"];
                 /**
                  * @description Also the custom fields that the caller may read.
                  * @example true
@@ -21533,6 +22496,1530 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3/custom-fields",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getOrderTags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 */
+                orderId: components["parameters"]["orderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderTags"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tags",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tags",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/tags",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tags",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    setOrderTags: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-setOrderTags
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 */
+                orderId: components["parameters"]["orderId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "tags": [
+                 *         "wholesale"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["OrderTags"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderTags"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tags",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tags",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: PUT /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tags",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/tags",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tags",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/tags",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listOrderTags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderTagList"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/order-tags",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/order-tags",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/order-tags",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/order-tags",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listTaggedOrders: {
+        parameters: {
+            query: {
+                /**
+                 * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
+                 * @example 1
+                 */
+                page?: components["parameters"]["page"];
+                /**
+                 * @description Page size; more than 100 is taken as 100.
+                 * @example 10
+                 */
+                resultsPerPage?: components["parameters"]["resultsPerPage"];
+                /**
+                 * @description Upper and lower case make no difference.
+                 * @example gift
+                 */
+                tag: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaggedOrderList"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/tagged-orders",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/tagged-orders",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/tagged-orders",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/tagged-orders",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleList"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/rules",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/rules",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/rules",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    createRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-createRule
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        /** @description It has an event or a schedule. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Large orders",
+                 *       "isActive": true,
+                 *       "needsAll": true,
+                 *       "conditions": [
+                 *         {
+                 *           "fact": "total",
+                 *           "operator": "atLeast",
+                 *           "value": "100"
+                 *         }
+                 *       ],
+                 *       "actions": [
+                 *         {
+                 *           "kind": "tagOrder",
+                 *           "to": "shop",
+                 *           "subject": "Order {number}",
+                 *           "text": "large",
+                 *           "address": "https://app.example/rules",
+                 *           "field": "care.washing",
+                 *           "value": "cold"
+                 *         }
+                 *       ],
+                 *       "event": "ORDER_CREATE",
+                 *       "schedule": {
+                 *         "every": "week",
+                 *         "hour": 7,
+                 *         "weekday": 1,
+                 *         "day": 1
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["RuleRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/rules",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/rules",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/NoSuchShop/rules",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/rules",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/rules",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                ruleId: components["parameters"]["ruleId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/rules/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/rules/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/rules/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    replaceRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-replaceRule
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                ruleId: components["parameters"]["ruleId"];
+            };
+            cookie?: never;
+        };
+        /** @description It has an event or a schedule. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Large orders",
+                 *       "isActive": true,
+                 *       "needsAll": true,
+                 *       "conditions": [
+                 *         {
+                 *           "fact": "total",
+                 *           "operator": "atLeast",
+                 *           "value": "100"
+                 *         }
+                 *       ],
+                 *       "actions": [
+                 *         {
+                 *           "kind": "tagOrder",
+                 *           "to": "shop",
+                 *           "subject": "Order {number}",
+                 *           "text": "large",
+                 *           "address": "https://app.example/rules",
+                 *           "field": "care.washing",
+                 *           "value": "cold"
+                 *         }
+                 *       ],
+                 *       "event": "ORDER_CREATE",
+                 *       "schedule": {
+                 *         "every": "week",
+                 *         "hour": 7,
+                 *         "weekday": 1,
+                 *         "day": 1
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["RuleRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Rule"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/rules/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/rules/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/rules/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/rules/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/rules/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    deleteRule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-deleteRule
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                ruleId: components["parameters"]["ruleId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/rules/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/rules/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/rules/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/rules/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/rules/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    previewRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                ruleId: components["parameters"]["ruleId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulePreview"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/rules/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/preview",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/rules/00000000-0000-0000-0000-000000000000/preview",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/rules/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/preview",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listRuleRuns: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
+                 * @example 1
+                 */
+                page?: components["parameters"]["page"];
+                /**
+                 * @description Page size; more than 100 is taken as 100.
+                 * @example 10
+                 */
+                resultsPerPage?: components["parameters"]["resultsPerPage"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                ruleId: components["parameters"]["ruleId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleRunList"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/rules/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/runs",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/rules/00000000-0000-0000-0000-000000000000/runs",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/rules/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/runs",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listTasks: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
+                 * @example 1
+                 */
+                page?: components["parameters"]["page"];
+                /**
+                 * @description Page size; more than 100 is taken as 100.
+                 * @example 10
+                 */
+                resultsPerPage?: components["parameters"]["resultsPerPage"];
+                /**
+                 * @description Absent: open.
+                 * @example open
+                 */
+                state?: "open" | "done";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskList"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/tasks",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/tasks",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/tasks",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    createTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-createTask
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text": "Call the customer"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/tasks",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/tasks",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/NoSuchShop/tasks",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/tasks",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/tasks",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    updateTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-updateTask
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                taskId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "isDone": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/tasks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/tasks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/tasks/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/tasks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/tasks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -27854,6 +30341,11 @@ export interface operations {
                  * @example 10
                  */
                 resultsPerPage?: components["parameters"]["resultsPerPage"];
+                /**
+                 * @description Only those with this value of a custom field, `namespace.key:value`. The field must be a filter (`isFilter`). May be repeated 5 times: all must match.
+                 * @example care.washing:cold
+                 */
+                field?: components["parameters"]["field"];
                 /**
                  * @description Also the custom fields that the caller may read.
                  * @example true
@@ -34772,6 +37264,11 @@ export interface operations {
                  */
                 includeInvisible?: components["parameters"]["includeInvisible"];
                 /**
+                 * @description Only those with this value of a custom field, `namespace.key:value`. The field must be a filter (`isFilter`). May be repeated 5 times: all must match.
+                 * @example care.washing:cold
+                 */
+                field?: components["parameters"]["field"];
+                /**
                  * @description Also the custom fields that the caller may read.
                  * @example true
                  */
@@ -38957,6 +41454,82 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/app/settings",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listAppCalls: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppCallList"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/app/calls",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/app/calls",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/app/calls",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -43995,7 +46568,8 @@ export interface operations {
                  *       "uploadId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                  *       "owner": "owner@tea-house.example",
                  *       "plan": "small",
-                 *       "isSuspended": false
+                 *       "isSuspended": false,
+                 *       "replaces": false
                  *     }
                  */
                 "application/json": components["schemas"]["NewShopRestore"];

@@ -24,7 +24,7 @@ import type { Language } from '../messages.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { appLabel } from './frames.ts';
+import { appLabel } from '../../apps/manifest/installed.ts';
 import { appsStep } from './parts.ts';
 import { requireApp } from './require-app.ts';
 

@@ -1,4 +1,4 @@
-import type { InstalledApp } from '../../apps/manifest/installed.ts';
+import { appLabel, type InstalledApp } from '../../apps/manifest/installed.ts';
 import { inLanguage, type Entry, type Place } from '../../apps/manifest/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { APPS_SCRIPT, type Asset } from '../layout/assets.ts';
@@ -55,9 +55,6 @@ export function orderActionsOfApps(visit: ShopVisit): { text: string; path: stri
     })),
   );
 }
-
-/** `Labels (labels.example)`: anybody can call an app anything, but not its host. */
-export const appLabel = ({ name, host }: Pick<InstalledApp, 'name' | 'host'>) => `${name} (${host})`;
 
 function frameCard(visit: ShopVisit, { app, entry, kind, ids, height }: FrameEntry): Markup {
   const messages = visit.messages.appFrames;

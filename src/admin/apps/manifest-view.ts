@@ -16,9 +16,13 @@ export function manifestLists(visit: ShopVisit, manifest: Manifest): Markup {
     ...manifest.blocks.map((entry) => adds.block({ title: title(entry), place: adds.places[entry.place] })),
     ...manifest.actions.map((entry) => adds.action({ title: title(entry) })),
   ];
+  const inShop = (manifest.storefrontBlocks ?? []).map((entry) =>
+    adds.block({ title: title(entry), place: adds.storefrontPlaces[entry.place] }),
+  );
   const told = [...new Set(manifest.webhooks.map(({ eventType }) => eventType))];
   return html`${scopeLists(visit, manifest.scopes)}
   ${manifest.scopes.length === 0 && html`<p>${messages.noScopes}</p>`} ${list(adds.title, added)}
+  ${list(adds.storefront, inShop)}
   ${list(
     messages.isTold,
     told.map((eventType) => html`<code>${eventType}</code>`),

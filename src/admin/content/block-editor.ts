@@ -1,3 +1,5 @@
+import { appLabel } from '../../apps/manifest/installed.ts';
+import { inLanguage } from '../../apps/manifest/schema.ts';
 import { BLOCK_TYPES, isBlockType, MAX_BLOCKS, type BlockType } from '../../content/blocks.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { declareHidden, showFields } from '../components/declared-form.ts';
@@ -198,8 +200,30 @@ function blockFields(
   return html`${fieldNames(form, visit.messages).map((name) =>
     name === 'picture'
       ? pictureField(visit, field(name), `field-${prefix}picture`, `field-${prefix}alt`)
-      : field(name),
+      : name === 'block'
+        ? appBlockField(visit, field, values)
+        : field(name),
   )}`;
+}
+
+/** The blocks of the installed apps, and the one that is chosen even when its app is gone. */
+function appBlockField(
+  visit: ShopVisit,
+  field: ReturnType<typeof showFields>,
+  { block = '' }: Readonly<Record<string, string>>,
+): Markup {
+  const words = visit.messages.pages;
+  const offered = visit.apps.flatMap((app) =>
+    app.storefrontBlocks
+      .filter(({ place }) => place === 'page')
+      .map(({ name, title }) => ({
+        value: `${app.host}/${name}`,
+        text: `${inLanguage(title, visit.language)}: ${appLabel(app)}`,
+      })),
+  );
+  const isOffered = block === '' || offered.some(({ value }) => value === block);
+  const choices = isOffered ? offered : [...offered, { value: block, text: block }];
+  return field('block', { choices, hint: offered.length === 0 ? words.noAppBlocks : words.appBlockHint });
 }
 
 /** The field of an address, with a button that chooses a picture of the library where scripts run. */

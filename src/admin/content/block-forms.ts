@@ -97,6 +97,8 @@ export const BLOCK_FORMS: Readonly<Record<BlockType, DeclaredForm>> = {
     size: { kind: 'choice', label: pages.fields.size, choices: choices(SIZES, pages.sizes) },
     line: { kind: 'tick', label: pages.fields.line },
   })),
+  // The choices are those of the installed apps; see blockFields.
+  app: form(BLOCKS.app, ({ pages }) => ({ block: { kind: 'choice', label: pages.fields.block } })),
 };
 
 /** A field with one entry per line. */

@@ -10,6 +10,8 @@ import { countryChoices } from '../components/country-choices.ts';
 import { chip, dayText } from '../components/format.ts';
 import { listView } from '../components/list.ts';
 import { listState, type Column, type Filter } from '../components/list-state.ts';
+import { columnFields, fieldColumns, fieldTexts } from '../fields/field-columns.ts';
+import { nameOf } from '../fields/field-inputs.ts';
 import { fieldFilters } from '../fields/list-filters.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
@@ -54,7 +56,10 @@ export function customerList(pages: ShopPages): void {
       ${await listView(visit, request, {
         path: '/customers',
         caption: messages.layout.menuEntries.customers,
-        columns,
+        columns: [
+          ...columns,
+          ...(await fieldColumns(visit, request, 'customer', rows, ({ customerId }) => customerId)),
+        ],
         filters: [...filtersOf(visit, tags), ...fieldFilters(visit, fields)],
         rows,
         results,
@@ -235,11 +240,13 @@ const EXPORTED = [
 
 /** Streamed in parts. */
 export async function* customerFile(
-  { db, shopId, messages, settings }: Pick<ShopVisit, 'db' | 'shopId' | 'messages' | 'settings'>,
+  visit: Pick<ShopVisit, 'db' | 'shopId' | 'locale' | 'language' | 'messages' | 'settings'>,
   filter: CustomerFilter,
   wanted: readonly WantedValue[] = [],
 ): AsyncGenerator<string> {
+  const { db, shopId, messages, settings } = visit;
   const titles = messages.customers;
+  const fields = columnFields(settings, 'customer');
   // Spreadsheets read UTF-8 only if the file says so.
   yield `\u{feff}${csvLine([
     titles.number,
@@ -251,29 +258,38 @@ export async function* customerFile(
     titles.orders,
     `${titles.value} (${settings.defaultCurrency})`,
     titles.lastOrder,
+    ...fields.map((field) => escapeFormula(nameOf(field, visit))),
   ])}`;
   let after = { createdAt: new Date(0), customerId: '00000000-0000-0000-0000-000000000000' };
   for (;;) {
     const walked = await findCustomersAfter(db, shopId, { after, limit: AT_ONCE });
     const ids = walked.map(({ customerId }) => customerId);
     const rows = await findExportedCustomers(db, shopId, filter, ids, wanted);
+    const textOf = await fieldTexts(
+      visit,
+      fields,
+      rows.map(({ customerId }) => customerId),
+    );
     yield rows
-      .map(({ customerNumber, billingAddress, customerGroup, tags, language, createdAt, sums }) => {
-        const own = sums.find(({ currency }) => currency === settings.defaultCurrency);
-        return csvLine(
-          [
-            customerNumber,
-            ...EXPORTED.map((field) => billingAddress?.[field] ?? ''),
-            customerGroup ?? '',
-            tags.join(', '),
-            language ?? '',
-            createdAt.toISOString().slice(0, 10),
-            String(sums.reduce((count, { orders }) => count + orders, 0)),
-            String(toDecimal(own?.worth ?? 0, settings.defaultCurrency)),
-            lastOf(sums)?.toISOString().slice(0, 10) ?? '',
-          ].map(escapeFormula),
-        );
-      })
+      .map(
+        ({ customerId, customerNumber, billingAddress, customerGroup, tags, language, createdAt, sums }) => {
+          const own = sums.find(({ currency }) => currency === settings.defaultCurrency);
+          return csvLine(
+            [
+              customerNumber,
+              ...EXPORTED.map((field) => billingAddress?.[field] ?? ''),
+              customerGroup ?? '',
+              tags.join(', '),
+              language ?? '',
+              createdAt.toISOString().slice(0, 10),
+              String(sums.reduce((count, { orders }) => count + orders, 0)),
+              String(toDecimal(own?.worth ?? 0, settings.defaultCurrency)),
+              lastOf(sums)?.toISOString().slice(0, 10) ?? '',
+              ...fields.map((field) => textOf(field, customerId)),
+            ].map(escapeFormula),
+          );
+        },
+      )
       .join('');
     const last = walked.at(-1);
     if (!last || walked.length < AT_ONCE) return;

@@ -53,11 +53,13 @@ export const isEditable = (field: CustomField) => mayWrite(field, 'merchant');
 
 /** The names of all that values refer to, by id. */
 export async function namesOfReferences(
-  { db, shopId }: ShopVisit,
+  { db, shopId }: Pick<ShopVisit, 'db' | 'shopId'>,
   fields: readonly CustomField[],
-  values: FieldValues,
+  things: readonly FieldValues[],
 ): Promise<ReadonlyMap<string, string>> {
-  const ids = fields.flatMap((field) => (isReference(field.type) ? leavesOf(values[fullKey(field)]) : []));
+  const ids = fields.flatMap((field) =>
+    isReference(field.type) ? things.flatMap((values) => leavesOf(values[fullKey(field)])) : [],
+  );
   if (ids.length === 0) return new Map();
   const found = await findReferences(db, shopId, ids);
   return new Map(found.map(({ id, name }) => [id, name]));

@@ -183,6 +183,10 @@ test('a refused value is named beside its input, and nothing is saved', async ()
   expect(await valuesOf(path)).toEqual(before);
 });
 
+/** What the path above a page calls the thing at this address. */
+const stepTo = (path: string, text: string) =>
+  new RegExp(`<a href="/admin/shops/DemoShop${path}">([^<]+)</a> ›`).exec(text)?.[1];
+
 test('orders, customers, categories and the shop have a page for theirs', async () => {
   const order = await service.db.one<{ id: string; customer: string }>(sql`
     select upper(order_id::text) as id, upper(customer_id::text) as customer from customer_order
@@ -195,14 +199,25 @@ test('orders, customers, categories and the shop have a page for theirs', async 
     category: `/categories/${category!.id}`,
     shop: '/settings/shop',
   };
+  // The path above the page names the thing.
+  const names: Readonly<Record<string, RegExp>> = {
+    order: /Order ORD/,
+    customer: /\S/,
+    category: /\S/,
+    shop: /Shop/,
+  };
   for (const [resource, path] of Object.entries(places)) {
-    expect((await merchant.get(`${path}/custom-fields`)).text).toContain('No custom fields are defined');
+    const empty = await merchant.get(`${path}/custom-fields`);
+    expect(empty.text).toContain('No custom fields are defined');
+    expect(stepTo(path, empty.text)).toMatch(names[resource]!);
     const fieldId = await define({ resource, readableBy: 'merchant', 'name.en_GB': `Note on ${resource}` });
     expect((await fill(path, { [`value.${fieldId}`]: 'Ahoy <b>' })).status).toBe(303);
     const page = await merchant.get(resource === 'shop' ? `${path}/custom-fields` : path);
     expect(page.text).toContain(`Note on ${resource}`);
     expect(page.text).toContain('Ahoy &lt;b&gt;');
   }
+  const product = await merchant.get(`/products/${productId}/custom-fields`);
+  expect(stepTo(`/products/${productId}`, product.text)).toBe('Beacon Kettle 1.7 l');
 });
 
 test('roles without the scope of the thing neither see nor change its fields', async () => {

@@ -223,3 +223,43 @@ test('orders are those with the value, of the order itself or of its cart', asyn
   expect(lines).toHaveLength(2);
   expect(lines[1]).toContain(first.number);
 });
+
+describe('fields as columns', () => {
+  test('are chosen like the others, and files have all of them', async () => {
+    const { product, customer, order } = (await service.db.one<
+      Record<'product' | 'customer' | 'order', string>
+    >(sql`
+      select upper((select product_id from product where shop_id = 'DemoShop' and product_number = 'AP-100')::text) as product,
+        upper((select customer_id from customer where shop_id = 'DemoShop' order by customer_number limit 1)::text)
+          as customer,
+        upper((select order_id from customer_order where shop_id = 'DemoShop' order by created_at limit 1)::text) as "order"
+      from shop where shop_id = 'DemoShop'`))!;
+    for (const [resource, id] of Object.entries({ product, customer, order })) {
+      await define(resource, 'shown', 'choice', {
+        choices: ['a', 'b'].map((key) => ({ key, label: { en_GB: `Letter <${key}>` } })),
+      });
+      await define(resource, 'formula', 'text', { isFilter: false });
+      await define(resource, 'box', 'json', { isFilter: false });
+      await fill(`/${resource}s/${id}`, { shown: 'b', formula: '=1+1', box: { w: 1 } });
+    }
+    const all = { product: '', customer: '', order: '&state=all' };
+    for (const [resource, more] of Object.entries(all)) {
+      const plain = await merchant.get(`/${resource}s?page=1${more}`);
+      expect(plain.text).toContain('value="field.lists.shown"');
+      expect(plain.text).not.toContain('value="field.lists.box"');
+      expect(plain.text).not.toContain('Letter &lt;b&gt;</td>');
+      const chosen = await merchant.get(`/${resource}s?columns=field.lists.shown&field.lists.shown=b${more}`);
+      expect(chosen.text).toContain('Name of shown');
+      expect(chosen.text.replaceAll(/\s+/g, ' ')).toMatch(/<td[^>]*>(<[^>]+>|\s)*Letter &lt;b&gt;/);
+    }
+    for (const path of ['/customers/export.csv?', '/orders/files/orders.csv?state=all&']) {
+      const { text } = await merchant.get(`${path}field.lists.shown=b`);
+      const [titles, row] = text
+        .trim()
+        .split('\n')
+        .map((line) => line.replaceAll('"', ''));
+      expect(titles).toContain('Name of shown;Name of formula');
+      expect(row).toContain("Letter <b>;'=1+1");
+    }
+  });
+});

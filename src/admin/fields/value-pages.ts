@@ -1,28 +1,33 @@
 import type { TObject } from 'typebox';
 import { categoryFieldOperations } from '../../catalogue/categories/category-fields.ts';
+import { getCategory } from '../../catalogue/categories/routes.ts';
 import { productFieldOperations } from '../../catalogue/products/product-fields.ts';
 import { findProductKind } from '../../catalogue/products/queries.ts';
+import { nameOf as nameOfProduct } from '../../catalogue/products/render.ts';
 import { shopFieldOperations } from '../../fields/shop-fields.ts';
 import { readableFields, type fieldOperations } from '../../fields/values.ts';
 import { fullKey } from '../../fields/value.ts';
 import { notFound } from '../../http/errors.ts';
-import { html, plainText, type Markup } from '../../http/html.ts';
+import { html, type Markup } from '../../http/html.ts';
 import { Redirect, type FormRequest, type PageRequest } from '../../http/page-kit.ts';
 import { isId } from '../../kernel/ids.ts';
+import { getManagedOrder } from '../../orders/manage.ts';
 import { orderFieldOperations } from '../../orders/order-fields.ts';
 import { customerFieldOperations } from '../../people/customers/customer-fields.ts';
+import { getCustomer } from '../../people/customers/routes.ts';
 import type { CustomField, FieldResource } from '../../shops/settings/settings.ts';
 import { problemOf } from '../components/form.ts';
 import { RICH_TEXT_SCRIPTS } from '../components/rich-text.ts';
 import { refusalBeside } from '../components/validation.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
+import { customerStep, listStep } from '../customers/customer-steps.ts';
 import type { MenuEntry } from '../layout/menu.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
+import { readProduct } from '../products/product-page.ts';
 import type { Permission } from '../users/permissions.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import {
-  entryText,
   FIELD_LIMITS,
   fieldInputs,
   inputOfPlace,
@@ -32,6 +37,7 @@ import {
   readFieldInputs,
   type FieldValues,
 } from './field-inputs.ts';
+import { cutText, shownText } from './shown-text.ts';
 
 /** A kind of thing with a page for its custom fields. */
 interface FieldPage {
@@ -43,6 +49,8 @@ interface FieldPage {
   operations: ReturnType<typeof fieldOperations<TObject>>;
   permissions: { read: Permission; write: Permission };
   menu: MenuEntry;
+  /** The path above the page, which names the thing. */
+  steps: (visit: ShopVisit, id: string) => Promise<NonNullable<AdminPage['breadcrumbs']>>;
   /** Where one of several definitions applies. */
   resourceOf?: (visit: ShopVisit, id: string) => Promise<FieldResource>;
 }
@@ -55,6 +63,16 @@ const PAGES: readonly FieldPage[] = [
     operations: productFieldOperations,
     permissions: { read: 'products_read', write: 'products_write' },
     menu: 'products',
+    steps: async (visit, productId) => {
+      const row = await readProduct(visit, productId);
+      return [
+        { href: adminPath(visit, '/products'), text: visit.messages.layout.menuEntries.products },
+        {
+          href: adminPath(visit, `/products/${productId}`),
+          text: nameOfProduct(row, visit.settings, visit.locale),
+        },
+      ];
+    },
     resourceOf: async ({ db, shopId }, productId) => {
       const found = await findProductKind(db, shopId, productId);
       return found?.kind === 'variation' ? 'variation' : 'product';
@@ -66,7 +84,15 @@ const PAGES: readonly FieldPage[] = [
     idName: 'categoryId',
     operations: categoryFieldOperations,
     permissions: { read: 'products_read', write: 'products_write' },
-    menu: 'products',
+    menu: 'categories',
+    steps: async (visit, categoryId) => {
+      const query = { includeInvisible: true, locale: visit.locale };
+      const category = await visit.call(getCategory, { params: { categoryId }, query });
+      return [
+        { href: adminPath(visit, '/categories'), text: visit.messages.layout.menuEntries.categories },
+        { href: adminPath(visit, `/categories/${categoryId}`), text: category.name },
+      ];
+    },
   },
   {
     resource: 'customer',
@@ -75,6 +101,10 @@ const PAGES: readonly FieldPage[] = [
     operations: customerFieldOperations,
     permissions: { read: 'customers_read', write: 'customers_write' },
     menu: 'customers',
+    steps: async (visit, customerId) => {
+      const customer = await visit.call(getCustomer, { params: { customerId } });
+      return [listStep(visit), customerStep(visit, customer)];
+    },
   },
   {
     resource: 'order',
@@ -83,6 +113,16 @@ const PAGES: readonly FieldPage[] = [
     operations: orderFieldOperations,
     permissions: { read: 'orders_read', write: 'orders_write' },
     menu: 'orders',
+    steps: async (visit, orderId) => {
+      const { orderNumber } = await visit.call(getManagedOrder, { params: { orderId } });
+      return [
+        { href: adminPath(visit, '/orders'), text: visit.messages.layout.menuEntries.orders },
+        {
+          href: adminPath(visit, `/orders/${orderId}`),
+          text: visit.messages.orders.title({ number: orderNumber }),
+        },
+      ];
+    },
   },
   {
     resource: 'shop',
@@ -90,6 +130,9 @@ const PAGES: readonly FieldPage[] = [
     operations: shopFieldOperations,
     permissions: { read: 'settings_read', write: 'settings_write' },
     menu: 'settings',
+    steps: async (visit) => [
+      { href: adminPath(visit, '/settings/shop'), text: visit.messages.customFields.things.shop },
+    ],
   },
 ];
 
@@ -136,13 +179,13 @@ async function showValues(
   const words = messages.customFields;
   const params = paramsOf(page, request);
   const { fields, values } = await loadValues(visit, page, params);
-  const names = await namesOfReferences(visit, fields, values);
+  const names = await namesOfReferences(visit, fields, [values]);
   const mayWrite = visit.may(page.permissions.write);
   const others = fields.filter((field) => !mayWrite || !isEditable(field));
   return {
     title: words.title,
     menu: page.menu,
-    breadcrumbs: [{ href: pathOf(visit, page, params), text: words.things[page.resource] }],
+    breadcrumbs: await page.steps(visit, page.idName === undefined ? '' : params[page.idName]!),
     scripts: RICH_TEXT_SCRIPTS,
     main: html`${
       fields.length === 0 &&
@@ -192,7 +235,7 @@ export async function fieldCard(
   if (fields.length === 0) return false;
   const page = PAGES.find((one) => one.resource === (resource === 'variation' ? 'product' : resource))!;
   const { fields: values } = await visit.call(page.operations.get, { params });
-  const names = await namesOfReferences(visit, fields, values);
+  const names = await namesOfReferences(visit, fields, [values]);
   const words = visit.messages.customFields;
   return html`<section class="card" aria-labelledby="custom-fields">
     <h2 id="custom-fields">${words.title}</h2>
@@ -216,36 +259,7 @@ function valueTable(
     ${filled.map(
       (field) =>
         html`<dt>${nameOf(field, visit)}</dt>
-          <dd>${shownText(visit, field, values[fullKey(field)], names)}</dd>`,
+          <dd>${cutText(shownText(visit, field, values[fullKey(field)], names))}</dd>`,
     )}
   </dl>`;
-}
-
-const MAX_SHOWN = 300;
-
-/** In the language of the page, or the first that there is. */
-function shownText(
-  visit: ShopVisit,
-  field: CustomField,
-  value: unknown,
-  names: ReadonlyMap<string, string>,
-): string {
-  const { locale, settings, messages } = visit;
-  const byLocale = value as FieldValues;
-  const own = field.isLocalised
-    ? (byLocale[locale] ?? byLocale[settings.defaultLocale] ?? Object.values(byLocale)[0])
-    : value;
-  const entries = field.isList ? (own as unknown[]) : [own];
-  const text = entries
-    .map((entry) => {
-      if (field.type === 'json') return JSON.stringify(entry);
-      if (field.type === 'boolean')
-        return entry === true ? messages.customFields.yes : messages.customFields.no;
-      if (field.type === 'richText') return plainText(String(entry));
-      const choice = field.choices?.find(({ key }) => key === entry);
-      if (choice) return choice.label[locale] ?? choice.label[settings.defaultLocale] ?? choice.key;
-      return entryText(visit, field, entry, names);
-    })
-    .join(', ');
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

@@ -11,6 +11,7 @@ import { checklist } from '../opening/checklist.ts';
 import { depsOf, previewCard } from '../opening/opening.ts';
 import type { ShopPages } from '../pages.ts';
 import { mailServerProblem } from '../settings/mail-server.ts';
+import { taskCard } from '../automation/task-pages.ts';
 import { planCard } from './plan-card.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { comparePeriods, PERIODS, type Comparison, type Period } from './periods.ts';
@@ -32,9 +33,10 @@ const DAY = 86_400_000;
 export function dashboardPages(pages: ShopPages, providers: Providers): void {
   pages.get('', 'member', async (visit, request) => {
     const period = PERIODS.find((days) => String(days) === request.query('days')) ?? 30;
-    const [figures, tasks, near, readiness, mailServer] = await Promise.all([
+    const [figures, tasks, ownTasks, near, readiness, mailServer] = await Promise.all([
       visit.may('orders_read') ? loadSales(visit, period) : undefined,
       loadTasks(visit),
+      taskCard(visit),
       nearLimits(visit, visit.shopId),
       visit.may('settings_read')
         ? loadReadiness(visit.db, visit.settings, depsOf(visit, providers))
@@ -53,7 +55,7 @@ export function dashboardPages(pages: ShopPages, providers: Providers): void {
       scripts: sales ? [UPLOT_STYLESHEET, UPLOT, HOME_SCRIPT] : [],
       main: html`${mailServer} ${planCard(visit, near)} ${open && checklist(visit, open)}
         ${open && !visit.settings.isOpen && previewCard(visit)}
-        ${(!open || tasks.counts.length > 0) && taskList(visit, tasks)}
+        ${(!open || tasks.counts.length > 0) && taskList(visit, tasks)} ${ownTasks}
         ${sales && salesCard(visit, sales, period)}
         <div class="cards wide">
           ${sales && bestSellerCard(visit, sales)} ${shortStockCard(visit, tasks.short)}

@@ -182,6 +182,36 @@ test('a shop is deleted with a delay, found by its state, and restored', async (
   ]);
 });
 
+test('the emails of a shop are frozen with a reason, and sent again', async () => {
+  const merchant = await givenMerchant(service, 'owner', 'EmptyShop');
+  const path = '/admin/host/shops/EmptyShop/emails';
+  expect((await host.get('/admin/host')).text).toContain(`href="${path}"`);
+  const before = await fingerprint(service);
+  const refused = await host.post(path, { reason: '  ' });
+  expect(refused.status).toBe(400);
+  expect((await host.post(path, { reason: 'x'.repeat(501) })).status).toBe(400);
+  expect((await host.post('/admin/host/shops/Nowhere/emails', { reason: 'Spam' })).status).toBe(404);
+  expect((await host.get('/admin/host/shops/Nowhere/emails')).status).toBe(404);
+  expect((await merchant.post(path, { reason: 'Spam' })).status).toBe(404);
+  expect(await fingerprint(service)).toEqual(before);
+
+  const done = await host.post(path, { reason: 'Bought <addresses>' });
+  expect([done.status, done.location]).toEqual([303, path]);
+  const page = (await host.get(path)).text;
+  expect(page).toContain('Bought &lt;addresses&gt;');
+  expect(page).toContain('action="/admin/host/shops/EmptyShop/thaw-emails"');
+  expect((await merchant.get('/customers')).text).toContain('Bought &lt;addresses&gt;');
+  expect((await host.post('/admin/host/shops/EmptyShop/thaw-emails')).status).toBe(303);
+  expect((await host.get(path)).text).toContain('Freeze emails');
+  expect((await merchant.get('/customers')).text).not.toContain('Bought');
+  const events = await service.db.many(sql`
+    select type, by_name as by, data from host_event where shop = 'EmptyShop' order by position desc limit 2`);
+  expect(events).toEqual([
+    { type: 'SHOP_EMAILS_THAWED', by: host.email, data: {} },
+    { type: 'SHOP_EMAILS_FROZEN', by: host.email, data: { reason: 'Bought <addresses>' } },
+  ]);
+});
+
 test('failed emails are shown with their reason, and tried again', async () => {
   const id = newId(service.db.now);
   await service.db.run(sql`

@@ -22,6 +22,7 @@ import type { Visit } from '../visit.ts';
 import { health } from './health.ts';
 import { jobs } from './jobs.ts';
 import { causeOfPage } from './cause.ts';
+import { shopEmails } from './emails.ts';
 import { newShop } from './new-shop.ts';
 import { findShopsAfter, findShopsBefore, type ShopWithSizes } from './queries.ts';
 import { hostTabs, megabytes } from './tabs.ts';
@@ -45,6 +46,7 @@ export function host(pages: Pages, creation: CreationDeps): void {
   change(pages, 'delete', planDeletion, 'restore');
   change(pages, 'restore', restoreShop, undefined);
   backup(pages);
+  shopEmails(pages);
   newShop(pages, creation);
   jobs(pages);
   health(pages);
@@ -254,6 +256,7 @@ function shopTable(visit: Visit<'host'>, shops: readonly ShopWithSizes[]): Marku
             <td>
               <div class="actions row-actions">
                 ${buttonForm({ action: `/admin/host/shops/${shopId}/backup`, text: messages.backup })}
+                <a class="button" href="/admin/host/shops/${shopId}/emails">${messages.tabs.jobs}</a>
                 ${actionsOf(visit, { shopId, name, state })}
               </div>
             </td>

@@ -22,6 +22,8 @@ import { decimalText, usesComma } from '../components/decimal.ts';
 import { adminMessagesIn, type AdminMessages, type Language } from '../messages.ts';
 import type { ShopPages } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
+import { columnFields, fieldTexts } from '../fields/field-columns.ts';
+import { nameOf } from '../fields/field-inputs.ts';
 import { chosenIds, MAX_AT_ONCE } from './bulk.ts';
 import { lineRows } from './line-rows.ts';
 import { findOrderPage } from './orders.ts';
@@ -57,10 +59,26 @@ async function* listText(
   state: Parameters<typeof findOrderPage>[1],
 ): AsyncGenerator<string> {
   const pause = newPauses();
-  yield orderTitles(visit.messages);
+  const fields = columnFields(visit.settings, 'order');
+  yield orderTitles(
+    visit.messages,
+    fields.map((field) => escapeFormula(nameOf(field, visit))),
+  );
   for (let offset = 0; offset < MAX_ROWS; offset += ROWS_AT_ONCE) {
     const { rows } = await findOrderPage(visit, { ...state, limit: ROWS_AT_ONCE, offset });
-    yield orderLines(rows, visit.language);
+    const textOf = await fieldTexts(
+      visit,
+      fields,
+      rows.map(({ orderId }) => orderId),
+    );
+    yield rows
+      .map((row) =>
+        csvLine([
+          ...orderCells(row, visit.language),
+          ...fields.map((field) => escapeFormula(textOf(field, row.orderId))),
+        ]),
+      )
+      .join('');
     await pause();
     if (rows.length < ROWS_AT_ONCE) return;
   }

@@ -19,6 +19,7 @@ import { billingAddress, cancel, note, shippingAddress } from './data-actions.ts
 import { email, invoice } from './document-actions.ts';
 import { documentsCard } from './documents.ts';
 import { isWaiting, recordReturn, RETURN_OPTIONS, returnFields, saveReturn } from './return-actions.ts';
+import { tagCard } from './tag-card.ts';
 import { ship } from './shipment-actions.ts';
 import { historyCard } from './history-view.ts';
 import { capture, pay, refund } from './money-actions.ts';
@@ -112,7 +113,10 @@ async function orderPage(
   draft?: Draft,
 ): Promise<AdminPage> {
   const { visit, order } = view;
-  const fields = await fieldCard(visit, 'order', { orderId: order.orderId });
+  const [fields, tags] = await Promise.all([
+    fieldCard(visit, 'order', { orderId: order.orderId }),
+    tagCard(visit, order.orderId),
+  ]);
   const { messages, language } = visit;
   const blocks = blocksOf(visit, 'order', [order.orderId]);
   return {
@@ -130,7 +134,7 @@ async function orderPage(
           ${panelView(view, panel, draft)} ${linesCard(view)} ${dealingsCards(view)}
           ${view.documents.length > 0 && documentsCard(view, request.query('document'))} ${historyCard(view)}
         </div>
-        <div class="stack">${sideCards(view)} ${fields} ${blocks.markup}</div>
+        <div class="stack">${sideCards(view)} ${tags} ${fields} ${blocks.markup}</div>
       </div>`,
     frames: blocks.frames,
     scripts: blocks.scripts,

@@ -4,10 +4,12 @@ import { filterFields, wantedValues, type WantedValue } from '../../fields/filte
 import { addresseeName } from '../../orders/documents/address-lines.ts';
 import { findManagedOrders, type ListedManagedOrder } from '../../orders/list.ts';
 import { orderState } from '../../orders/order-state.ts';
+import { findOrderTags, findTagsOfOrders } from '../../orders/tags.ts';
 import { dayText } from '../components/format.ts';
 import { orderActionsOfApps } from '../apps/frames.ts';
 import { listView } from '../components/list.ts';
 import { listState, type Column, type ListState } from '../components/list-state.ts';
+import { fieldColumns } from '../fields/field-columns.ts';
 import { fieldFilters } from '../fields/list-filters.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -28,6 +30,7 @@ export function orderListPages(pages: ShopPages): void {
   pages.get('/orders', 'orders_read', async (visit, request) => {
     const { db, shopId } = visit;
     const messages = visit.messages.orders;
+    const tags = await findOrderTags(db, shopId, MAX_TAGS);
     const columns = orderColumns(visit);
     const fields = filterFields(visit.settings, 'order');
     const asked = listState(request, columns);
@@ -37,6 +40,7 @@ export function orderListPages(pages: ShopPages): void {
       findOrderPage(visit, state),
       countWaiting(db, shopId),
     ]);
+    const tagsOf = tags.length === 0 ? undefined : await tagsOfRows(visit, rows);
     const counts: Readonly<Record<string, number>> = { ...waiting };
     const part = orderPartOf(state);
     const mayWrite = visit.may('orders_write');
@@ -59,11 +63,25 @@ export function orderListPages(pages: ShopPages): void {
       main: await listView(visit, request, {
         path: '/orders',
         caption: visit.messages.layout.menuEntries.orders,
-        columns,
+        columns: [
+          ...columns,
+          ...(tagsOf ? [tagColumn(visit, tagsOf)] : []),
+          ...(await fieldColumns(visit, request, 'order', rows, ({ orderId }) => orderId)),
+        ],
         filters: [
           { kind: 'search', name: 'q', label: messages.search },
           { kind: 'date', name: 'from', label: messages.from },
           { kind: 'date', name: 'to', label: messages.to },
+          ...(tags.length > 0
+            ? [
+                {
+                  kind: 'choice' as const,
+                  name: 'tag',
+                  label: visit.messages.automation.orderTags.title,
+                  choices: tags.map((tag) => ({ value: tag.toLowerCase(), text: tag })),
+                },
+              ]
+            : []),
           ...fieldFilters(visit, fields),
         ],
         tabs: {
@@ -105,10 +123,34 @@ function isPagedByDate(state: ListState, wanted: readonly WantedValue[]): boolea
   return (
     isByDate &&
     wanted.length === 0 &&
+    tagOf(state) === '' &&
     state.filter('q').trim() === '' &&
     !FOUND_PARTS.includes(orderPartOf(state))
   );
 }
+
+/** Tags that the filter offers. */
+const MAX_TAGS = 200;
+const MAX_TAG_LENGTH = 40;
+
+const tagOf = ({ filter }: Pick<ListState, 'filter'>) =>
+  filter('tag').trim().slice(0, MAX_TAG_LENGTH).toLowerCase();
+
+const tagsOfRows = ({ db, shopId }: ShopVisit, rows: readonly ListedManagedOrder[]) =>
+  findTagsOfOrders(
+    db,
+    shopId,
+    rows.map(({ orderId }) => orderId),
+  );
+
+const tagColumn = (
+  { messages }: ShopVisit,
+  tags: ReadonlyMap<string, readonly string[]>,
+): Column<ListedManagedOrder> => ({
+  name: 'tags',
+  title: messages.automation.orderTags.title,
+  cell: ({ orderId }) => tags.get(orderId)?.join(', '),
+});
 
 /** The custom fields by which the list is filtered. */
 const wantedOf = ({ settings }: ShopVisit, { filter }: ListState) =>
@@ -129,13 +171,14 @@ export async function findOrderPage(visit: ShopVisit, state: ListState): Promise
   const { isNew, paymentWait, ...filter } = filterOf(state);
   const text = state.filter('q').trim();
   const isOfReturns = orderPartOf(state) === 'returns';
-  if (text !== '' || wanted.length > 0) {
+  const tag = tagOf(state);
+  if (text !== '' || wanted.length > 0 || tag !== '') {
     const { orderIds, isMore } = await searchOrders(
       db,
       shopId,
       text,
       { ...filter, isNew, paymentWait },
-      wanted,
+      { wanted, tag },
     );
     const returned = isOfReturns ? new Set(await findOrdersWithReturns(db, shopId)) : undefined;
     const found = returned ? orderIds.filter((orderId) => returned.has(orderId)) : orderIds;

@@ -5,10 +5,11 @@ import {
   columnsWithoutLines,
   hasStates,
   isWaiting,
+  ordersWith,
   type ListedManagedOrder,
   type OrderFilter,
 } from '../../orders/list.ts';
-import { hasValues, rarestValue, type WantedValue } from '../../fields/filter.ts';
+import { hasValues, MAX_WITH_VALUE, rarestValue, type WantedValue } from '../../fields/filter.ts';
 import { DOCUMENT_KINDS } from '../../orders/documents/facts.ts';
 import type { PartLine } from '../../orders/manage-queries.ts';
 import type { PaymentWait } from '../../orders/order-state.ts';
@@ -203,16 +204,10 @@ export type SearchFilter = Pick<OrderFilter, 'states' | 'isReady' | keyof Window
   paymentWait: PaymentWait | null;
 };
 
-/** Orders and open carts with a value that are looked at. */
-const MAX_WITH_VALUE = 10_000;
-
-/** The newest orders with a value; open carts have some of the same fields. */
-const ordersWith = (shopId: string, { fieldId, filterKey }: WantedValue) => sql`
-  select order_id from (
-    select order_id from custom_field_value
-    where shop_id = ${shopId} and field_id = ${fieldId} and filter_key = ${filterKey}
-    order by resource_id desc limit ${MAX_WITH_VALUE}
-  ) with_value where order_id is not null`;
+/** The newest orders with a tag: ids begin with the moment of the order. */
+const ordersTagged = (shopId: string, tag: string) => sql`
+  select order_id from order_tag where shop_id = ${shopId} and tag_key = ${tag}
+  order by order_id desc limit ${MAX_WITH_VALUE}`;
 
 export interface OrderMatches {
   /** Newest first, at most MAX_FOUND. */
@@ -221,19 +216,27 @@ export interface OrderMatches {
   isMore: boolean;
 }
 
-/** The orders that a text finds, that have values of custom fields, or both. */
+/** The orders that a text finds, that have values of custom fields or a tag, or all of it. */
 export async function searchOrders(
   db: Queries,
   shopId: string,
   text: string,
   filter: SearchFilter,
-  wanted: readonly WantedValue[] = [],
+  { wanted = [], tag = '' }: { wanted?: readonly WantedValue[]; tag?: string } = {},
 ): Promise<OrderMatches> {
   const { createdAfter, createdBefore, isNew, paymentWait } = filter;
-  const rarest = text === '' ? await rarestValue(db, shopId, wanted, MAX_WITH_VALUE) : undefined;
+  const rarest =
+    text === '' && wanted.length > 0 ? await rarestValue(db, shopId, wanted, MAX_WITH_VALUE) : undefined;
+  const isByTag = text === '' && !rarest;
   const found = rarest
     ? ordersWith(shopId, rarest.value)
-    : foundOrders(shopId, { text, byNumberPart: await findOrdersByNumberPart(db, shopId, text) }, MAX_FOUND);
+    : isByTag
+      ? ordersTagged(shopId, tag)
+      : foundOrders(
+          shopId,
+          { text, byNumberPart: await findOrdersByNumberPart(db, shopId, text) },
+          MAX_FOUND,
+        );
   const rows = await db.many<{ orderId: string }>(sql`
     select upper(order_id::text) as "orderId" from customer_order
     where shop_id = ${shopId} and ${hasStates(filter)} and order_id = any (array(
@@ -241,6 +244,10 @@ export async function searchOrders(
       ))
       and (is_new or not ${isNew}::boolean) ${andReady(filter)}
       and ${hasValues(shopId, sql`customer_order.order_id`, wanted)}
+      and (${tag} = '' or exists (
+        select from order_tag
+        where order_tag.shop_id = ${shopId} and order_tag.order_id = customer_order.order_id
+          and order_tag.tag_key = ${tag}))
       and (${paymentWait}::text is null or (${isWaiting} and payment_wait = ${paymentWait}))
       and created_at > ${createdAfter ?? '-infinity'}::timestamptz
       and created_at < ${createdBefore ?? 'infinity'}::timestamptz

@@ -6,6 +6,7 @@ import { listState, type Column } from '../components/list-state.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { filterFields, parameterOf } from '../../fields/filter.ts';
+import { fieldColumns } from '../fields/field-columns.ts';
 import { fieldFilters } from '../fields/list-filters.ts';
 import { findListedProducts, type ProductListRow } from './list-row.ts';
 import { findProductPage } from './list-queries.ts';
@@ -25,6 +26,7 @@ export function productListPages(pages: ShopPages): void {
       findProductPage(db, shopId, toProductFilter(visit, state)),
       findCategoryChoices(db, shopId),
     ]);
+    const rows = await findListedProducts(visit, found.productIds);
     const mayWrite = visit.may('products_write');
     return {
       title,
@@ -41,7 +43,10 @@ export function productListPages(pages: ShopPages): void {
       main: await listView(visit, request, {
         path: '/products',
         caption: title,
-        columns,
+        columns: [
+          ...columns,
+          ...(await fieldColumns(visit, request, 'product', rows, ({ productId }) => productId)),
+        ],
         filters: [
           { kind: 'search', name: 'q', label: messages.search },
           { kind: 'choice', name: 'visible', label: messages.visibility, choices: visibilityChoices(visit) },
@@ -54,7 +59,7 @@ export function productListPages(pages: ShopPages): void {
           },
           ...fieldFilters(visit, fields),
         ],
-        rows: await findListedProducts(visit, found.productIds),
+        rows,
         results: found.results,
         isMore: found.isMore,
         href: ({ productId }) => adminPath(visit, `/products/${productId}`),

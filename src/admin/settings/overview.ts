@@ -25,12 +25,13 @@ const GROUPS: readonly {
       'catalogue',
       'customers',
       'customFields',
+      'automation',
       'feeds',
       'assistants',
     ],
   },
   { name: 'look', pages: ['theme', 'home', 'menus', 'media', 'emails', 'legal', 'law', 'privacy'] },
-  { name: 'behind', pages: ['users', 'support', 'file', 'history', 'data'] },
+  { name: 'behind', pages: ['users', 'support', 'file', 'history', 'data', 'sandboxes'] },
 ];
 
 export function overview(pages: ShopPages): void {
@@ -94,9 +95,10 @@ export function settingHits(visit: ShopVisit, text: string, limit: number) {
   }));
 }
 
-function mayOpen({ may }: ShopVisit, page: PageName): boolean {
+function mayOpen({ may, settings }: ShopVisit, page: PageName): boolean {
   if (page === 'users' || page === 'support') return may('users_write');
   if (page === 'data') return may('shop_write');
+  if (page === 'sandboxes') return may('shop_write') && !settings.sandbox;
   if (page === 'media') return may('products_read');
   if (page === 'redirects') return may('products_write');
   if (page === 'moveIn') return may('settings_write');
@@ -116,7 +118,7 @@ function placeOf(visit: ShopVisit, page: PageName) {
       ? '/move-in'
       : page === 'customFields'
         ? '/custom-fields'
-        : ['users', 'support', 'media', 'redirects'].includes(page)
+        : ['users', 'support', 'media', 'redirects', 'automation'].includes(page)
           ? `/${page}`
           : `/settings/${page}`;
   return { href: adminPath(visit, path), text: pages[page], note: about[page] };

@@ -2,9 +2,9 @@ import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
 import type { Scope } from '../../http/scopes.ts';
 import { findAgreed } from './queries.ts';
-import type { ActionEntry, AppCall, BlockEntry, Entry } from './schema.ts';
+import type { ActionEntry, AppCall, BlockEntry, Entry, StorefrontEntry } from './schema.ts';
 
-/** An app that the merchant has agreed to, with what it adds to the admin. */
+/** An app that the merchant has agreed to, with what it adds to the admin and to the storefront. */
 export interface InstalledApp {
   appId: string;
   name: string;
@@ -15,6 +15,7 @@ export interface InstalledApp {
   scopes: readonly Scope[];
   pages: readonly Entry[];
   blocks: readonly BlockEntry[];
+  storefrontBlocks: readonly StorefrontEntry[];
   actions: readonly ActionEntry[];
   calls: readonly AppCall[];
 }
@@ -26,6 +27,9 @@ interface CachedApps {
 
 const cache: CacheKind<CachedApps> = { name: 'pages of apps', limit: { entries: 2_000 } };
 
+/** `Labels (labels.example)`: anybody can call an app anything, but not its host. */
+export const appLabel = ({ name, host }: Pick<InstalledApp, 'name' | 'host'>) => `${name} (${host})`;
+
 /** Without a statement as long as the settings have this version, which moves when an app is installed or changed. */
 export async function installedApps(
   db: Queries,
@@ -34,9 +38,10 @@ export async function installedApps(
   const known = db.caches.of(cache).get(shopId);
   if (known?.version === version) return known.apps;
   const rows = await findAgreed(db, shopId);
-  const apps = rows.map(({ appId, agreed: { name, installUrl, scopes, pages, blocks, actions, calls } }) => {
+  const apps = rows.map(({ appId, agreed }) => {
+    const { name, installUrl, scopes, pages, blocks, storefrontBlocks = [], actions, calls } = agreed;
     const { origin, host } = new URL(installUrl);
-    return { appId, name, origin, host, scopes, pages, blocks, actions, calls };
+    return { appId, name, origin, host, scopes, pages, blocks, storefrontBlocks, actions, calls };
   });
   db.caches.of(cache).set(shopId, { version, apps });
   return apps;

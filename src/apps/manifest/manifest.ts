@@ -81,6 +81,17 @@ export function parseManifest(text: string, from: URL): Manifest {
       place,
       height,
     })),
+    ...(file.storefrontBlocks && {
+      storefrontBlocks: entries('/storefrontBlocks', file.storefrontBlocks).map(
+        ({ name, title, url, place, height = DEFAULT_HEIGHT }) => ({
+          name,
+          title: texts(title),
+          url,
+          place,
+          height,
+        }),
+      ),
+    }),
     actions: entries('/actions', file.actions).map(({ name, title, url, maxOrders = MAX_ACTION_ORDERS }) => ({
       name,
       title: texts(title),
@@ -104,6 +115,7 @@ export function parseManifest(text: string, from: URL): Manifest {
   };
   refuseDoubles('/pages', manifest.pages);
   refuseDoubles('/blocks', manifest.blocks);
+  refuseDoubles('/storefrontBlocks', manifest.storefrontBlocks ?? []);
   refuseDoubles('/actions', manifest.actions);
   refuseDoubles('/settings', manifest.settings);
   refuseDoubles(
@@ -195,6 +207,11 @@ export function asksForMore(agreed: Manifest, read: Manifest): boolean {
     isKnown<{ eventType: string }>(agreed.webhooks, read.webhooks, ({ eventType }) => eventType) &&
     isKnown(agreed.pages, read.pages, byName) &&
     isKnown(agreed.blocks, read.blocks, ({ name, place }) => `${place} ${name}`) &&
+    isKnown(
+      agreed.storefrontBlocks ?? [],
+      read.storefrontBlocks ?? [],
+      ({ name, place }) => `${place} ${name}`,
+    ) &&
     isKnown(agreed.actions, read.actions, byName) &&
     read.calls.every((call) => agreed.calls.some((known) => asksNoMore(known, call)))
   );

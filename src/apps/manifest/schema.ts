@@ -11,17 +11,23 @@ import { EVENT_TYPE_NAMES, type EventType } from '../../platform/events/types.ts
 export const PLACES = ['order', 'product', 'customer', 'settings'] as const;
 export type Place = (typeof PLACES)[number];
 
+/** Where a block is shown in the storefront: on pages that the merchant puts it on, or on all pages of products. */
+export const STOREFRONT_PLACES = ['page', 'product'] as const;
+export type StorefrontPlace = (typeof STOREFRONT_PLACES)[number];
+
 export const FIELD_KINDS = ['text', 'longText', 'tick', 'choice', 'secret'] as const;
 
 /** Most orders that one action takes. */
 export const MAX_ACTION_ORDERS = 100;
 
 /** One line: no control characters, and none that turn the direction of a text. */
+export const LINE = '^(?! )[^\\p{C}\\p{Zl}\\p{Zp}]+(?<! )$';
+
 const line = (maxLength: number, description: string, example: string) =>
   Type.String({
     minLength: 1,
     maxLength,
-    pattern: '^(?! )[^\\p{C}\\p{Zl}\\p{Zp}]+(?<! )$',
+    pattern: LINE,
     description,
     examples: [example],
   });
@@ -162,6 +168,25 @@ export const ManifestFile = Type.Object(
         { maxItems: 10, description: 'Blocks on pages of the admin.' },
       ),
     ),
+    storefrontBlocks: Type.Optional(
+      Type.Array(
+        entry({
+          place: choiceOf<StorefrontPlace>(
+            STOREFRONT_PLACES,
+            '`page`: where the merchant puts it, in the editor of pages. `product`: on all pages of products.',
+          ),
+          height: Type.Optional(
+            Type.Integer({
+              minimum: 60,
+              maximum: 1_000,
+              description: 'Its height in pixels, until the app says another one.',
+              examples: [240],
+            }),
+          ),
+        }),
+        { maxItems: 10, description: 'Blocks in the storefront.' },
+      ),
+    ),
     actions: Type.Optional(
       Type.Array(
         entry({
@@ -238,6 +263,11 @@ export interface BlockEntry extends Entry {
   height: number;
 }
 
+export interface StorefrontEntry extends Entry {
+  place: StorefrontPlace;
+  height: number;
+}
+
 export interface ActionEntry extends Entry {
   maxOrders: number;
 }
@@ -272,6 +302,8 @@ export interface Manifest {
   webhooks: { eventType: EventType; url: string }[];
   pages: Entry[];
   blocks: BlockEntry[];
+  /** Absent where there are none, as in manifests that were stored before there were any. */
+  storefrontBlocks?: StorefrontEntry[];
   actions: ActionEntry[];
   calls: AppCall[];
   settings: SettingField[];

@@ -1,4 +1,4 @@
-import http from 'node:http';
+import http, { type IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -17,7 +17,20 @@ export interface DeliveryAttempt {
   error: string | null;
 }
 
+/** What a receiver has answered; a reason instead of it, when there was no answer. */
+export type Exchange = { milliseconds: number } & (
+  | { statusCode: number; headers: IncomingHttpHeaders; bytes: Buffer; isWhole: boolean }
+  | { statusCode: null; reason: string }
+);
+
 export interface Sender {
+  /** The answer as it came, with a timeout of its own. Never throws. undefined: `close` has ended it. */
+  exchange(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body: Buffer,
+    timeout: number,
+  ): Promise<Exchange | undefined>;
   /** Never throws: failures are part of the result. undefined: `close` has ended it. */
   send(
     callbackUrl: string,
@@ -51,7 +64,7 @@ export function createSender(
     headers: Readonly<Record<string, string>>,
     body: Buffer,
     signal: AbortSignal,
-  ): Promise<{ statusCode: number; answer: Buffer }> => {
+  ): Promise<Omit<Extract<Exchange, { bytes: Buffer }>, 'milliseconds'>> => {
     // Checked for each call, because a literal address never reaches `lookup`.
     const problem = policy.problemOf(url);
     if (problem !== undefined) throw new ReceiverProblem(addressText(problem));
@@ -73,7 +86,13 @@ export function createSender(
       request.on('response', (response) => {
         const parts: Buffer[] = [];
         let length = 0;
-        const end = () => resolve({ statusCode: response.statusCode!, answer: Buffer.concat(parts) });
+        const end = () =>
+          resolve({
+            statusCode: response.statusCode!,
+            headers: response.headers,
+            bytes: Buffer.concat(parts),
+            isWhole: length < MAX_READ,
+          });
         response.on('data', (part: Buffer) => {
           parts.push(part.subarray(0, MAX_READ - length));
           length += part.length;
@@ -88,38 +107,50 @@ export function createSender(
     });
   };
 
-  return {
-    async send(callbackUrl, headers, body) {
+  const exchange: Sender['exchange'] = async (callbackUrl, headers, body, timeout) => {
+    if (isClosed) return undefined;
+    const begun = performance.now();
+    const ended = () => Math.round(performance.now() - begun);
+    const ending = new AbortController();
+    const timer = setTimeout(() => ending.abort(), timeout);
+    underWay.add(ending);
+    try {
+      const url = new URL(callbackUrl);
+      const send = () => inTime(call(url, headers, body, ending.signal), ending.signal);
+      // The receiver may have closed a kept-alive connection at the moment of the call.
+      const answer = await send().catch((error: unknown) => {
+        if (!isStaleConnection(error) || ending.signal.aborted) throw error;
+        return send();
+      });
+      return { ...answer, milliseconds: ended() };
+    } catch (error) {
       if (isClosed) return undefined;
-      const begun = performance.now();
-      const ended = () => Math.round(performance.now() - begun);
-      const ending = new AbortController();
-      const timer = setTimeout(() => ending.abort(), timeout);
-      underWay.add(ending);
-      try {
-        const url = new URL(callbackUrl);
-        const send = () => inTime(call(url, headers, body, ending.signal), ending.signal);
-        // The receiver may have closed a kept-alive connection at the moment of the call.
-        const { statusCode, answer } = await send().catch((error: unknown) => {
-          if (!isStaleConnection(error) || ending.signal.aborted) throw error;
-          return send();
-        });
-        const isDelivered = statusCode >= 200 && statusCode < 300;
-        return {
-          isDelivered,
-          statusCode,
-          milliseconds: ended(),
-          answer: storedText(answer, maxStored),
-          error: isDelivered ? null : `The receiver answered ${statusCode}`,
-        };
-      } catch (error) {
-        if (isClosed) return undefined;
-        const reason = ending.signal.aborted ? timeoutText(timeout) : reasonOf(error);
-        return { isDelivered: false, statusCode: null, milliseconds: ended(), answer: '', error: reason };
-      } finally {
-        clearTimeout(timer);
-        underWay.delete(ending);
+      const reason = ending.signal.aborted ? timeoutText(timeout) : reasonOf(error);
+      return { statusCode: null, milliseconds: ended(), reason };
+    } finally {
+      clearTimeout(timer);
+      underWay.delete(ending);
+    }
+  };
+
+  return {
+    exchange,
+    async send(callbackUrl, headers, body) {
+      const exchanged = await exchange(callbackUrl, headers, body, timeout);
+      if (!exchanged) return undefined;
+      const { milliseconds } = exchanged;
+      if (exchanged.statusCode === null) {
+        return { isDelivered: false, statusCode: null, milliseconds, answer: '', error: exchanged.reason };
       }
+      const { statusCode, bytes } = exchanged;
+      const isDelivered = statusCode >= 200 && statusCode < 300;
+      return {
+        isDelivered,
+        statusCode,
+        milliseconds,
+        answer: storedText(bytes, maxStored),
+        error: isDelivered ? null : `The receiver answered ${statusCode}`,
+      };
     },
     close: () => {
       isClosed = true;

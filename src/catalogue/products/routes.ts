@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { audienceOf } from '../../fields/access.ts';
 import { IncludeFields } from '../../shops/settings/shown-fields.ts';
+import { FieldFilter, requestedValues } from '../../fields/filter.ts';
 import { withFields } from '../../fields/values.ts';
 import { notFound, Refusal } from '../../http/errors.ts';
 import { readingLocale } from '../../http/locale.ts';
@@ -12,6 +13,7 @@ import { CurrencyParameter, Id, LocaleParameter } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
 import { searchPage } from '../search/list-search.ts';
 import { parseQuery } from '../search/query.ts';
+import { findPageWithValues } from '../search/value-page.ts';
 import { shopSettings, withCachedSettings, type Settings } from '../../shops/settings/settings.ts';
 import { pageOfProducts, parseVersions } from './listing-page.ts';
 import { productJson, productValues, readProductJson, renderProductListPage } from './product-cache.ts';
@@ -79,6 +81,7 @@ export const listProducts = operation({
       }),
     ),
     includeInvisible: IncludeInvisible,
+    field: FieldFilter,
     includeFields: IncludeFields,
   }),
   answer: ProductList,
@@ -140,10 +143,13 @@ export function productOperations(api: Operations): void {
         offset: page.offset,
         ...(query.categoryId === undefined ? {} : { categoryId: query.categoryId.toUpperCase() }),
       };
+      const wanted = requestedValues(settings, 'product', audienceOf(call.caller), query.field);
       const found =
-        terms.length > 0
-          ? await searchPage(db, shopId, { ...options, terms })
-          : await pageOfProducts(db, shopId, options);
+        wanted.length > 0
+          ? await findPageWithValues(db, shopId, { ...options, terms, wanted })
+          : terms.length > 0
+            ? await searchPage(db, shopId, { ...options, terms })
+            : await pageOfProducts(db, shopId, options);
       verify(found.settingsVersion);
       const rendering = renderOptions(call, settings, query, 'list');
       if (!query.includeFields) return renderProductListPage(db, settings, page, found, rendering);

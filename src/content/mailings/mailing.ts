@@ -24,7 +24,7 @@ export interface MailingContent {
 }
 
 /** Blocks that make no sense in an email. The editor says so, and they are left out. A video becomes a link. */
-export const LEFT_OUT_BLOCKS: ReadonlySet<BlockType> = new Set(['contactForm', 'newsletter']);
+export const LEFT_OUT_BLOCKS: ReadonlySet<BlockType> = new Set(['contactForm', 'newsletter', 'app']);
 
 /**
  * The mailing that a request describes. Throws what the schema can't say: newsletters that there are not, languages that

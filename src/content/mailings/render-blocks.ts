@@ -181,6 +181,8 @@ const RENDERERS: {
 
   newsletter: () => undefined,
 
+  app: () => undefined,
+
   columns({ columns }, context) {
     return {
       html: html`${columns.map(

@@ -6,6 +6,7 @@ import { givenDomains, givenShop, givenToken } from '../../../test/builders.ts';
 import { changesNothing } from '../../../test/carts.ts';
 import { cleanUp, newFolder } from '../../../test/process.ts';
 import { startS3Server, type S3Server } from '../../../test/s3-server.ts';
+import { ofTheDay } from '../../../test/seed.ts';
 import { startService, type Answer, type CallOptions, type Service } from '../../../test/service.ts';
 import { rowsOf } from '../../../test/shop-copies.ts';
 import { formOf, givenPlainProduct, PNG, sendImage } from '../../../test/upload.ts';
@@ -98,7 +99,8 @@ async function givenImage(service: Service, shopId: string): Promise<void> {
   expect(sent.status).toBe(201);
 }
 
-describe.each(['a folder', 'a bucket'])('in %s', (kind) => {
+/** The same but for the store, so each of them has its day. */
+describe.each(ofTheDay(['a folder', 'a bucket'], 1))('in %s', (kind) => {
   let given: Started;
   let folder: string;
   /** The names of all stored files. */

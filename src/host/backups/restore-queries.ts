@@ -18,7 +18,10 @@ export interface NewRestore {
   /** null: as in the backup. */
   plan: string | null;
   owner: string | null;
+  /** Of a shop that is replaced: whether it was so before. */
   isSuspended: boolean;
+  /** The shop is there, and its backup takes its place. */
+  replaces: boolean;
   /** The name of the token. */
   byName: string;
 }
@@ -36,15 +39,15 @@ export interface ShopRestore extends NewRestore {
 
 const columns = sql`
   upper(restore_id::text) as "restoreId", shop, upper(backup_id::text) as "backupId",
-  upper(upload_id::text) as "uploadId", plan, owner, is_suspended as "isSuspended", by_name as "byName", state,
+  upper(upload_id::text) as "uploadId", plan, owner, is_suspended as "isSuspended", replaces, by_name as "byName", state,
   error_code as "errorCode", error, done_at as "doneAt", attempts, has_files as "hasFiles"`;
 
 export async function insertRestore(tx: Transaction, restore: NewRestore): Promise<ShopRestore> {
-  const { shop, backupId, uploadId, plan, owner, isSuspended, byName } = restore;
+  const { shop, backupId, uploadId, plan, owner, isSuspended, replaces, byName } = restore;
   const row = await tx.one<ShopRestore>(sql`
-    insert into shop_restore (restore_id, shop, backup_id, upload_id, plan, owner, is_suspended, by_name, state)
-    values (${newId(tx.now)}, ${shop}, ${backupId}, ${uploadId}, ${plan}, ${owner}, ${isSuspended}, ${byName},
-      'waiting')
+    insert into shop_restore (restore_id, shop, backup_id, upload_id, plan, owner, is_suspended, replaces, by_name, state)
+    values (${newId(tx.now)}, ${shop}, ${backupId}, ${uploadId}, ${plan}, ${owner}, ${isSuspended}, ${replaces},
+      ${byName}, 'waiting')
     returning ${columns}`);
   return row!;
 }

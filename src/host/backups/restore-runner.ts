@@ -91,8 +91,21 @@ async function runRestore(
     if (!failure) log.warn({ err: error, shop, restoreId }, 'a shop could not be restored');
     // Tried again when the lease has ended.
     if (!failure && attempts < MAX_ATTEMPTS) return;
-    await endRestore(db, restore, holder, failure ?? GIVEN_UP);
+    await giveUp(db, restore, holder, failure ?? GIVEN_UP);
   }
+}
+
+/** A shop that was to be replaced is what it was before, and open again. */
+async function giveUp(
+  db: Database,
+  restore: ShopRestore,
+  holder: string,
+  failure: { code: string; text: string },
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const isOurs = await endRestore(tx, restore, holder, failure);
+    if (isOurs && restore.replaces && !restore.isSuspended) await updateSuspension(tx, restore.shop, null);
+  });
 }
 
 class GivenUp extends Error {
@@ -118,18 +131,19 @@ async function makeShop(
   restore: ShopRestore,
   { file, holder, mayGoOn }: { file: string; holder: string; mayGoOn: () => boolean },
 ): Promise<void> {
-  const { restoreId, shop, hasFiles } = restore;
+  const { restoreId, shop, hasFiles, replaces } = restore;
   try {
     await restoreShop(db, config, await checkBackup(file), {
       as: shop,
       keys: { own: await loadKey(), former: undefined },
       ownsFiles: hasFiles,
+      replaces,
       beforeFiles: async () => void (await noteFiles(db, restoreId, holder)),
       onProgress: () => {
         if (!mayGoOn()) throw new Interrupted();
       },
       finish: async (tx) => {
-        await completeShop(tx, config, staff, restore);
+        await (replaces ? completeReplaced(tx, restore) : completeShop(tx, config, staff, restore));
         // In the same transaction: a shop is there exactly when its restore is done.
         if (!(await endRestore(tx, restore, holder))) throw new Interrupted();
       },
@@ -161,6 +175,15 @@ async function completeShop(
     owner === null ? undefined : await staff.inviteOwner(tx, shop, { email: owner, by: byName });
   await recordChange(tx, shop, 'SHOP_CREATED', cause, { name, ...(backupId !== null && { backupId }) });
   if (ownerId !== undefined) await recordChange(tx, shop, 'SHOP_OWNER_ADDED', cause, { ownerId });
+}
+
+async function completeReplaced(
+  tx: Transaction,
+  { shop, backupId, isSuspended, byName }: ShopRestore,
+): Promise<void> {
+  await updateSuspension(tx, shop, isSuspended ? tx.now : null);
+  const cause: Cause = { appId: null, appName: byName, method: 'POST', route: '/host/restores' };
+  await recordChange(tx, shop, 'SHOP_REPLACED', cause, { backupId: backupId! });
 }
 
 /** Puts the backup into a file, which is removed when `work` ends. */

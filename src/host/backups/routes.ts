@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Type, type Static } from 'typebox';
 import type { Config } from '../../config.ts';
-import type { Queries } from '../../db/database.ts';
+import type { Queries, Transaction } from '../../db/database.ts';
 import { recordEntry } from '../../http/audit-entry.ts';
 import { backupsUnavailable, invalid, notFound, Refusal } from '../../http/errors.ts';
 import { operation } from '../../http/operation.ts';
@@ -11,9 +11,10 @@ import type { Upload } from '../../http/upload.ts';
 import { isId, newId } from '../../kernel/ids.ts';
 import { StoreProblem, type BackupStore } from '../../platform/backup/store.ts';
 import { isEmailAddress, MAX_EMAIL_ADDRESS_LENGTH } from '../../platform/email/address.ts';
-import { findShop, findSimilarShop } from '../../shops/shop/queries.ts';
+import { findShop, findSimilarShop, updateSuspension } from '../../shops/shop/queries.ts';
 import { causeOf } from '../log.ts';
 import { NewShopId, OfShop, PlanName, ShopIdParameter } from '../schema.ts';
+import { lockHostedShop } from '../queries.ts';
 import { refuseUnknownPlan } from '../shops.ts';
 import { askForBackup, findBackup, findBackups, findPlan, isWholeShop, type ShopBackup } from './queries.ts';
 import {
@@ -85,7 +86,7 @@ const Restore = Type.Object(
     shopId: ShopIdParameter,
     state: Type.Enum([...RESTORE_STATES], {
       description:
-        '`waiting`: it is under way. `done`: the shop is there. `failed`: nothing of the shop is there.',
+        '`waiting`: it is under way. `done`: the shop is there. `failed`: nothing of a new shop is there, and one that was to be replaced is what it was.',
       examples: ['done'],
     }),
     errorCode: Words(
@@ -190,7 +191,7 @@ const createShopRestore = operation({
   name: 'createShopRestore',
   summary: 'Create shop from backup',
   description:
-    'Makes a shop from a stored backup, or from one that was sent, in the background: ask for the restore until its state is `done` or `failed`. All of the shop is there then, or nothing. Under another id than that of the backup it gets neither its tokens nor its domains. Roles of people are in no backup: name an owner.',
+    'Makes a shop from a stored backup, or from one that was sent, in the background: ask for the restore until its state is `done` or `failed`. All of the shop is there then, or nothing. Under another id than that of the backup it gets neither its tokens nor its domains. Roles of people are in no backup: name an owner. With `replaces`, a stored backup takes the place of its own shop: the shop is suspended from now on until it ends, and when the restore fails it is what it was. Its people, plan, usage, own mail server, and audit log stay; everything else is what it was in the backup.',
   constraints: { shop_restore_waiting: () => new Refusal('SHOP_ID_TAKEN') },
   body: Type.Object(
     {
@@ -211,6 +212,13 @@ const createShopRestore = operation({
       plan: Type.Optional(PlanName),
       isSuspended: Type.Optional(
         Type.Boolean({ description: 'Created closed; resume it later.', examples: [false] }),
+      ),
+      replaces: Type.Optional(
+        Type.Boolean({
+          description:
+            'The shop is there, and `backupId` is a backup of it, which takes its place. `uploadId`, `owner`, `plan` and `isSuspended` are left out.',
+          examples: [false],
+        }),
       ),
     },
     { title: 'new shop restore' },
@@ -287,6 +295,7 @@ export function hostBackups(api: Operations, { config, store }: BackupRouteDeps)
   });
 
   api.write(createShopRestore, async ({ tx, body, caller }) => {
+    if (body.replaces) return toRestore(await askToReplace(tx, body, caller.app!.name));
     const { shopId, backupId, uploadId, owner = null, plan = null, isSuspended = false } = body;
     if (owner !== null && !isEmailAddress(owner)) throw invalid('WRONG_FORMAT', 'owner');
     refuseUnknownPlan(config, plan);
@@ -309,10 +318,40 @@ export function hostBackups(api: Operations, { config, store }: BackupRouteDeps)
       plan,
       owner,
       isSuspended,
+      replaces: false,
       byName: caller.app!.name,
     });
     return toRestore(restore);
   });
+
+  /** Closes the shop until its backup has taken its place. */
+  const askToReplace = async (
+    tx: Transaction,
+    { shopId, backupId, ...others }: Static<NonNullable<(typeof createShopRestore)['body']>>,
+    byName: string,
+  ): Promise<ShopRestore> => {
+    for (const name of ['uploadId', 'owner', 'plan', 'isSuspended'] as const) {
+      if (others[name] !== undefined) throw invalid('UNKNOWN_VALUE', name);
+    }
+    if (backupId === undefined) throw invalid('MISSING', 'backupId');
+    const shop = await lockHostedShop(tx, shopId);
+    if (!shop) throw new Refusal('SHOP_NOT_FOUND');
+    if (shop.deletionAt !== null && shop.deletionAt <= tx.now) throw new Refusal('SHOP_DELETION_BEGUN');
+    const backup = isId(backupId) ? await findBackup(tx, backupId) : undefined;
+    if (backup?.state !== 'done' || backup.shop !== shopId) throw invalid('UNKNOWN_VALUE', 'backupId');
+    const restore = await insertRestore(tx, {
+      shop: shopId,
+      backupId,
+      uploadId: null,
+      plan: null,
+      owner: null,
+      isSuspended: shop.isSuspended,
+      replaces: true,
+      byName,
+    });
+    if (!shop.isSuspended) await updateSuspension(tx, shopId, tx.now);
+    return restore;
+  };
 
   api.read(getShopRestore, async ({ db, params }) => {
     const restore = await findRestore(db, params.restoreId);

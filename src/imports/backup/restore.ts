@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Config } from '../../config.ts';
 import type { Database, Transaction } from '../../db/database.ts';
+import { Refusal } from '../../http/errors.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { readMigrations } from '../../db/migrate.ts';
 import { catalogueSql, type Sql } from '../../db/sql.ts';
@@ -20,6 +21,7 @@ import { setTextFormats, type NewChunk } from '../../platform/backup/content.ts'
 import { BackupProblem, chunkName, readChunks, toSingleLine } from '../../platform/backup/file.ts';
 import type { CheckedBackup } from '../../platform/backup/manifest.ts';
 import { unpackRows, UnpackProblem } from '../../platform/backup/unpack-rows.ts';
+import { putBack, takeOutShop } from './replace.ts';
 import { openOlderSchema } from './older-schema.ts';
 import { findShopTables, quoted, type TableColumn, type ShopTable } from '../../platform/backup/tables.ts';
 
@@ -60,6 +62,8 @@ export interface RestoreOptions {
   beforeFiles?: () => Promise<void>;
   /** Files below this id were left by an attempt that ended with its process, and are removed. */
   ownsFiles?: boolean;
+  /** The shop is there, and the backup of itself takes its place. */
+  replaces?: boolean;
   /** The last statements of the transaction, such as an entry of the audit log. */
   finish?: (tx: Transaction) => Promise<void>;
 }
@@ -78,7 +82,7 @@ export interface Restored {
 /**
  * Data that a copy under another id does not get: tokens, because access to one shop does not imply access to the
  * other, domains, because a host belongs to one shop, webhooks, because their receivers would take the events of the
- * copy for those of the shop, manifests of apps with what was typed into their fields, and the keys and payments at
+ * copy for those of the shop, rules, because they send emails and call addresses, manifests of apps with what was typed into their fields, and the keys and payments at
  * providers, because both shops would request, cancel and refund the same money.
  */
 const OF_ONE_SHOP_ONLY: readonly string[] = [
@@ -88,6 +92,8 @@ const OF_ONE_SHOP_ONLY: readonly string[] = [
   'pending_domain',
   'webhook',
   'webhook_delivery',
+  'rule',
+  'rule_run',
   'payment_account',
   'payment_attempt',
   'demo_payment',
@@ -105,13 +111,21 @@ export async function restoreShop(
 ): Promise<Restored> {
   const shopId = options.as ?? backup.manifest.shopId;
   const isOlder = await isOfOlderSchema(backup);
+  const { replaces = false } = options;
+  if (replaces && backup.manifest.shopId !== shopId) {
+    throw new BackupProblem(`${backup.path} is of another shop.`);
+  }
   try {
-    return await db.transaction((tx) => {
+    return await db.transaction(async (tx) => {
       const source = { ...backup, isOlder, chunks: readChunks(backup.path) };
+      const replaced = replaces ? await takeOutShop(tx, shopId) : undefined;
+      if (replaces && !replaced) throw new Refusal('SHOP_NOT_FOUND');
       return insertShop(tx, config, source, shopId, {
         ...options,
+        hasFiles: replaces,
         finish: async () => {
-          await claimDomains(tx, config, shopId);
+          await claimDomains(tx, config, shopId, replaced?.domains ?? []);
+          if (replaced) await putBack(tx, shopId, replaced);
           await options.finish?.(tx);
         },
       });
@@ -143,7 +157,13 @@ export async function insertShop(
     onProgress = () => {},
     beforeFiles,
     ownsFiles = false,
+    hasFiles = false,
   }: Pick<RestoreOptions, 'keys' | 'onProgress' | 'beforeFiles' | 'ownsFiles'> & {
+    /**
+     * The files of the shop are there, and stay as they are: what the backup has beside them is added. Those that no row
+     * names in the end are removed with other orphans.
+     */
+    hasFiles?: boolean;
     /** The last statements; when they fail, the files are removed. */
     finish: () => Promise<void>;
   },
@@ -159,6 +179,7 @@ export async function insertShop(
   }
   const isCopy = shopId !== manifest.shopId;
   const storage = openMediaStorage(config);
+  const present = hasFiles ? await namesOfFiles(storage, shopId) : undefined;
   let files = 0;
   let hasBegunFiles = false;
   try {
@@ -169,13 +190,13 @@ export async function insertShop(
       versionOffset: randomInt(2 ** 40),
       onProgress,
       writeFile: async (folder, file, bytes) => {
-        if (!hasBegunFiles) {
+        if (!hasBegunFiles && !present) {
           if (ownsFiles) await storage.removeShop(shopId);
           else await refuseForeignFiles(storage, shopId);
           await beforeFiles?.();
         }
         hasBegunFiles = true;
-        await storage.write(shopId, folder, [{ file, bytes }]);
+        if (!present?.has(`${folder}/${file}`)) await storage.write(shopId, folder, [{ file, bytes }]);
         files++;
       },
     });
@@ -188,9 +209,15 @@ export async function insertShop(
     await finish();
     return { shopId, files, appsWithoutSecret, webhooksWithoutSecret, paymentsWithoutKeys };
   } catch (error) {
-    if (hasBegunFiles) await storage.removeShop(shopId);
+    if (hasBegunFiles && !present) await storage.removeShop(shopId);
     throw error;
   }
+}
+
+async function namesOfFiles(storage: MediaStorage, shopId: string): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  for await (const { folder, file } of storage.files(shopId)) names.add(`${folder}/${file}`);
+  return names;
 }
 
 /** What becomes of the rows and files of a source. */
@@ -252,9 +279,15 @@ export async function insertContent(
 
 /**
  * A backup may come from anywhere: its claims about proofs are ignored. Its domains must be proved here, unless only
- * programs on this machine can call, and none of them may be the service's own.
+ * programs on this machine can call, or those were proved for the shop that it replaces. None of them may be the
+ * service's own.
  */
-async function claimDomains(tx: Transaction, config: Config, shopId: string): Promise<void> {
+async function claimDomains(
+  tx: Transaction,
+  config: Config,
+  shopId: string,
+  proved: readonly string[],
+): Promise<void> {
   const { domains } = (await selectSettings(tx, shopId))!;
   const policy = domainPolicy(config, await readDemoAccess(tx, config));
   const [problem] = [
@@ -270,7 +303,12 @@ async function claimDomains(tx: Transaction, config: Config, shopId: string): Pr
     );
   }
   await refuseDomainsOfOthers(tx, shopId, domains);
-  await writeDomains(tx, shopId, domains, policy.needsProof ? [] : domains);
+  await writeDomains(
+    tx,
+    shopId,
+    domains,
+    policy.needsProof ? domains.filter((host) => proved.includes(host)) : domains,
+  );
 }
 
 /** false: it has the schema of this installation. A newer one is refused. */

@@ -1,5 +1,6 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { hasValues, idsWith, MAX_WITH_VALUE, rarestValue, type WantedValue } from '../../fields/filter.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import { takeNumber } from '../../platform/counters.ts';
 
@@ -37,6 +38,29 @@ export async function countCustomers(db: Queries, shopId: string): Promise<numbe
     sql`select count(*) as count from customer where shop_id = ${shopId}`,
   );
   return row!.count;
+}
+
+/** Customers with values of custom fields, looked at from the one that the fewest have. */
+const withValues = (shopId: string, rarest: WantedValue, wanted: readonly WantedValue[]) => sql`
+  shop_id = ${shopId} and customer_id = any (array(${idsWith(shopId, rarest)} limit ${MAX_WITH_VALUE}))
+  and ${hasValues(shopId, sql`customer.customer_id`, wanted)}`;
+
+/** A page of these, oldest first, and how many there are. */
+export async function findCustomersWith(
+  db: Queries,
+  shopId: string,
+  wanted: readonly WantedValue[],
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ results: number; rows: CustomerRow[] }> {
+  const { value } = await rarestValue(db, shopId, wanted, MAX_WITH_VALUE);
+  const matching = withValues(shopId, value, wanted);
+  const [counted, rows] = await Promise.all([
+    db.one<{ results: number }>(sql`select count(*) as results from customer where ${matching}`),
+    db.many<CustomerRow>(sql`
+      select ${columns} from customer where ${matching}
+      order by created_at, customer_id limit ${limit} offset ${offset}`),
+  ]);
+  return { results: counted!.results, rows };
 }
 
 export interface NewCustomer {

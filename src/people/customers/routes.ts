@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 import { IncludeFields } from '../../shops/settings/shown-fields.ts';
+import { audienceOf } from '../../fields/access.ts';
+import { FieldFilter, requestedValues } from '../../fields/filter.ts';
 import { withFields } from '../../fields/values.ts';
 import { toSeconds } from '../../http/dates.ts';
 import { notFound, Refusal } from '../../http/errors.ts';
@@ -17,6 +19,7 @@ import {
   countCustomers,
   findCustomer,
   findCustomers,
+  findCustomersWith,
   insertCustomer,
   insertNumberedCustomer,
   lockCustomer,
@@ -63,7 +66,12 @@ const listCustomers = operation({
   summary: 'List customers',
   description: 'Oldest first.',
   access: 'customers_read',
-  query: Type.Object({ locale: LocaleParameter, ...parameters, includeFields: IncludeFields }),
+  query: Type.Object({
+    locale: LocaleParameter,
+    ...parameters,
+    field: FieldFilter,
+    includeFields: IncludeFields,
+  }),
   answer: Paged(Customer, 'customer list'),
 });
 
@@ -110,9 +118,17 @@ export function customerOperations(api: Operations): void {
   api.read(listCustomers, async (call) => {
     const { db, shopId, query, link } = call;
     const page = pageOf(query);
+    const { resultsPerPage: limit, offset } = page;
+    if (query.field !== undefined) {
+      const settings = await shopSettings(db, shopId);
+      const wanted = requestedValues(settings, 'customer', audienceOf(call.caller), query.field);
+      const found = await findCustomersWith(db, shopId, wanted, { limit, offset });
+      const matching = found.rows.map((row) => toCustomer(row, link));
+      return paged(page, found.results, await besideFields(call, matching));
+    }
     const [results, rows] = await Promise.all([
       countCustomers(db, shopId),
-      findCustomers(db, shopId, page.resultsPerPage, page.offset),
+      findCustomers(db, shopId, limit, offset),
     ]);
     const items = rows.map((row) => toCustomer(row, link));
     return paged(page, results, await besideFields(call, items));

@@ -40,6 +40,8 @@ export const NOT_OPEN_COLUMNS: Readonly<Record<string, string>> = {
   'customer_order.cart_token_hash': 'a secret',
   'payment_attempt.redirect_to': 'a secret: who knows the address can pay',
   'shop.preview_seed': 'a secret: the link of the preview is made from it',
+  'rule.holder': 'the state of work of this installation',
+  'rule.leased_until': 'the state of work of this installation',
   'webhook.secret_sealed': 'a secret',
   'webhook.former_secret_sealed': 'a secret',
   'webhook.former_secret_until': 'belongs to a secret',

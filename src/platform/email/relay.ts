@@ -26,6 +26,8 @@ export interface RelayPolicy {
   isLocalAllowed: () => Promise<boolean>;
   /** Absent: by DNS. */
   resolve?: Resolve | undefined;
+  /** The certificates of authorities that are trusted; absent: those that Node trusts. */
+  authorities?: string | undefined;
 }
 
 class RelayRefused extends Error {
@@ -73,7 +75,11 @@ export async function sendByRelay(
     requireTLS: tls === 'starttls',
     ignoreTLS: tls === 'none',
     ...(user !== null && { auth: { user, pass: password ?? '' } }),
-    tls: { ...(isIP(host) === 0 && { servername: host }), minVersion: 'TLSv1.2' },
+    tls: {
+      ...(isIP(host) === 0 && { servername: host }),
+      ...(policy.authorities !== undefined && { ca: policy.authorities }),
+      minVersion: 'TLSv1.2',
+    },
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,
     socketTimeout: 20_000,

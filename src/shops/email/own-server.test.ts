@@ -5,6 +5,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
 import { givenShop } from '../../../test/builders.ts';
 import { changesNothing, done, givenFullCart, givenProduct, givenSmallShop } from '../../../test/carts.ts';
+import {
+  createCertificateAuthority,
+  type Certificate,
+  type CertificateAuthority,
+} from '../../../test/certificates.ts';
 import { waitFor } from '../../../test/process.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { startSmtp, type SmtpServer } from '../../../test/smtp.ts';
@@ -333,6 +338,64 @@ describe('a mail server that takes nothing', () => {
       }),
       expect.objectContaining({ state: 'created', held: true }),
     ]);
+  });
+});
+
+describe('the certificate of a mail server', () => {
+  let authority: CertificateAuthority;
+  beforeAll(async () => {
+    authority = await createCertificateAuthority();
+  });
+  afterAll(() => authority.close());
+
+  const raw = Buffer.from('Subject: Tea\r\n\r\nIt is there.');
+  const people = { from: { name: '', address: 'a@b.example' }, to: { name: '', address: 'c@d.example' } };
+
+  /** Sends an email with a password to `smtp.mail.example`, which has this certificate. */
+  async function sendTo(certificate: Certificate, authorities?: string) {
+    const server = await startSmtp(certificate);
+    const relay = {
+      host: 'smtp.mail.example',
+      port: Number(server.host.split(':')[1]),
+      tls: 'starttls' as const,
+      user: 'harbour',
+      password: 's3cret words',
+      updatedAt: new Date(0),
+    };
+    const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
+    const policy = { isLocalAllowed: async () => true, resolve, authorities };
+    const problem = await sendByRelay(relay, policy, { envelope: people, raw }).then(
+      () => undefined,
+      (error: unknown) => relayProblemOf(error),
+    );
+    await server.close();
+    const { taken, credentials, encrypted, connections } = server;
+    return { problem, recipients: taken.flatMap(({ to }) => to), credentials, encrypted, connections };
+  }
+
+  test('of an authority that is trusted, for its name: the password and the email cross encrypted', async () => {
+    const certificate = await authority.issue('smtp.mail.example');
+    expect(await sendTo(certificate, authority.cert)).toEqual({
+      problem: undefined,
+      recipients: ['c@d.example'],
+      credentials: ['\0harbour\0s3cret words'],
+      encrypted: 1,
+      connections: 1,
+    });
+  });
+
+  test.each([
+    ['for another name', () => authority.issue('smtp.other.example'), () => authority.cert],
+    ['for a name below it', () => authority.issue('mx.smtp.mail.example'), () => authority.cert],
+    ['signed by itself', () => authority.selfSigned('smtp.mail.example'), () => authority.cert],
+    ['of an authority that is not trusted', () => authority.issue('smtp.mail.example'), () => undefined],
+  ])('%s: neither the password nor the email is sent', async (_what, issue, trusted) => {
+    expect(await sendTo(await issue(), trusted())).toMatchObject({
+      problem: 'tls',
+      recipients: [],
+      credentials: [],
+      connections: 1,
+    });
   });
 });
 

@@ -55,11 +55,11 @@ type Shop = Static<typeof Shop>;
 
 interface Deps {
   /** The custom fields of the shop itself. */
-  findFields(
+  findFields: (
     call: Pick<ReadCall<unknown, unknown, unknown>, 'db' | 'caller'>,
     settings: Settings,
     locale: string,
-  ): Promise<NonNullable<Shop['fields']>>;
+  ) => Promise<NonNullable<Shop['fields']>>;
 }
 
 export function shop(api: Operations, { findFields }: Deps): void {

@@ -219,12 +219,14 @@ export function checkoutLink(visit: Visit, visitorCart: VisitorCart, obstacle: O
 }
 
 /** Says that the chosen method does not deliver to the address: the sums are those of another one. */
-export function methodNotice({ locale }: Visit, { priced, settings }: VisitorCart): Markup | false {
+export function methodNotice({ locale }: Visit, { cart, priced, settings }: VisitorCart): Markup | false {
   const { unavailable } = priced.totals.delivery;
   if (!unavailable) return false;
   const method = anyText(named(unavailable, settings), locale, settings.defaultLocale)!;
+  const messages = messagesIn(locale).storefront.cart;
+  const isOfApp = cart.deliveryOption?.shippingMethodId === unavailable.shippingMethodId;
   return html`<p class="notice" role="status">
-    ${messagesIn(locale).storefront.cart.methodElsewhere({ method })}
+    ${isOfApp ? messages.deliveryOutdated({ method }) : messages.methodElsewhere({ method })}
   </p>`;
 }
 

@@ -9,8 +9,16 @@ import type { Visit } from '../visit.ts';
 import { findWishedIds } from '../wishlist/queries.ts';
 
 /** The signed session names the cart, so the shopper needs no token. */
-export function shopperOf({ db, carts, placeOrder, shopId, origin, locale }: Visit): Shopper {
-  return { db, carts, placeOrder, shopId, origin, locale };
+export function shopperOf({
+  db,
+  carts,
+  placeOrder,
+  appCalls: calls,
+  shopId,
+  origin,
+  locale,
+}: Visit): Shopper {
+  return { db, carts, placeOrder, calls, shopId, origin, locale };
 }
 
 /** The visitor's cart. A cart that no longer exists is removed from the session. */
@@ -110,13 +118,15 @@ function countPieces({ lineItemContainer }: Cart): number {
 /** Why a cart can't be ordered, regardless of the checkout's input. */
 export type Obstacle = 'empty' | 'minimum' | 'product' | 'delivery' | 'address';
 
-export function checkoutObstacle({ priced, settings }: VisitorCart): Obstacle | undefined {
+export function checkoutObstacle({ priced, settings, hasDeliveryApps }: VisitorCart): Obstacle | undefined {
   const { totals, content } = priced;
   const { delivery, minimum } = totals;
   if (content.lines.length === 0) return 'empty';
   if (!minimum.isReached) return 'minimum';
-  if (delivery.isUndeliverable) return 'address';
-  if (delivery.isNeeded && !delivery.method && settings.shippingMethods.length > 0) return 'delivery';
+  // What apps offer is known in the checkout, when they are asked.
+  if (delivery.isUndeliverable && !hasDeliveryApps) return 'address';
+  const isArranged = settings.shippingMethods.length === 0 || hasDeliveryApps;
+  if (delivery.isNeeded && !delivery.method && !isArranged) return 'delivery';
   const lineContext = { priced, settings };
   const isRefused = content.lines.some(
     (_line, index) =>

@@ -1,10 +1,16 @@
 import type { CartChange } from '../../carts/cart.ts';
 import { setLocale } from '../../carts/changes.ts';
 import { NotAsReviewed } from '../../carts/review-digest.ts';
-import { checkVatNumber, orderCart, type VisitorCart } from '../../checkout/visitor-cart.ts';
+import { CheckoutRefused, DeliveryChanged } from '../../checkout/app-checks.ts';
+import {
+  askVisitorDelivery,
+  checkVatNumber,
+  orderCart,
+  type VisitorCart,
+} from '../../checkout/visitor-cart.ts';
 import { CONSENT_KINDS, requiredConsents, type ConsentKind } from '../../checkout/withdrawal-consent.ts';
 import { violatedConstraint } from '../../db/failure.ts';
-import { HttpError, ValidationError } from '../../http/errors.ts';
+import { HttpError, Refusal, ValidationError } from '../../http/errors.ts';
 import { cartPage } from '../cart/cart-page.ts';
 import { findVisitorCart, updateVisitorCart, setSessionCart, shopperOf } from '../cart/visitor-cart.ts';
 import { messagesIn } from '../../kernel/messages.ts';
@@ -85,17 +91,20 @@ export function checkout(pages: Pages, tokens: OrderTokens): void {
   );
 
   pages.get('/checkout/delivery', async (visit) =>
-    atStep(visit, '/checkout/delivery', (visitorCart) => deliveryPage(visit, visitorCart)),
+    atStep(visit, '/checkout/delivery', async (visitorCart) =>
+      deliveryPage(visit, visitorCart, await askVisitorDelivery(shopperOf(visit), visitorCart)),
+    ),
   );
 
   pages.post('/checkout/delivery', async (visit, request) =>
     atStep(visit, '/checkout/delivery', async (visitorCart) => {
-      const methods = parseMethods(visit, visitorCart, request);
-      if (methods.rejected.length > 0) return deliveryPage(visit, visitorCart, methods);
+      const offered = await askVisitorDelivery(shopperOf(visit), visitorCart);
+      const methods = parseMethods(visit, visitorCart, offered, request);
+      if (methods.rejected.length > 0) return deliveryPage(visit, visitorCart, offered, methods);
       return saveAndContinue(
         visit,
         visitorCart,
-        chooseMethods(methods),
+        chooseMethods(methods, offered),
         '/checkout/review',
         { event: 'shippingMethod:select' },
         { event: 'paymentMethod:select' },
@@ -190,22 +199,29 @@ async function placeOrder(
     if (cart.locale !== locale) await updateVisitorCart(visit, cart.cartId, () => setLocale(locale));
     return await orderAndRedirect(visit, tokens, cart.cartId, form);
   } catch (error) {
-    // The order must match exactly what was shown above the button.
-    if (error instanceof NotAsReviewed) {
-      return atStep(visit, '/checkout/review', (now) =>
-        reviewPage(visit, now, { status: 409, message: messagesIn(locale).storefront.checkout.changed }),
-      );
+    // The order must match exactly what was shown above the button, and apps may have to agree to it.
+    const message = reviewMessage(error, locale);
+    if (message !== undefined) {
+      return atStep(visit, '/checkout/review', (now) => reviewPage(visit, now, { status: 409, message }));
     }
     // The shop has just stopped delivering to this country; the form shows it at the field.
     if (error instanceof ValidationError) return new Redirect(shopPath(visit, '/checkout'));
     const isRace = RACES.includes(violatedConstraint(error));
     if (!isRace && !(error instanceof HttpError && error.status < 500)) throw error;
     const now = await findVisitorCart(visit);
-    const message = isRace
+    const text = isRace
       ? messagesIn(locale).storefront.checkout.tryAgain
       : messagesIn(locale).storefront.cart.notOrdered;
-    return cartPage(visit, now, { status: 409, message });
+    return cartPage(visit, now, { status: 409, message: text });
   }
+}
+
+/** Why the order has to be looked at again; undefined: for another reason. */
+function reviewMessage(error: unknown, locale: string): string | undefined {
+  const messages = messagesIn(locale).storefront.checkout;
+  if (error instanceof NotAsReviewed || error instanceof DeliveryChanged) return messages.changed;
+  if (error instanceof CheckoutRefused) return error.reason;
+  return error instanceof Refusal && error.code === 'APP_NOT_ANSWERING' ? messages.tryAgain : undefined;
 }
 
 /** Replaces the cart of the session by the order, which the next page or the payment provider's page needs. */

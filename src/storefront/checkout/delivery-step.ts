@@ -2,6 +2,9 @@ import type { CartChange } from '../../carts/cart.ts';
 import { choosePayment, chooseShipping } from '../../carts/changes.ts';
 import { contentDelivery, contentOf, named } from '../../pricing/content.ts';
 import type { VisitorCart } from '../../checkout/visitor-cart.ts';
+import { isOfShop, type OfferedDeliveries } from '../../carts/delivery-options.ts';
+import { methodOfOption, type DeliveryOption } from '../../pricing/delivery-option.ts';
+import type { ShippingMethod } from '../../shops/settings/settings.ts';
 import { html, webAddress, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { priceOf, type Price } from '../../http/price.ts';
@@ -41,20 +44,40 @@ interface Option {
   isChosen: boolean;
 }
 
-/** The methods that can deliver this cart, each with its price. */
-function shippingOptions(visit: Visit, visitorCart: VisitorCart): Option[] {
+/** The methods that can deliver this cart, and what apps offer for it, each with its price. */
+function shippingOptions(
+  visit: Visit,
+  visitorCart: VisitorCart,
+  { options, missing }: OfferedDeliveries,
+): Option[] {
   const { db, locale } = visit;
   const { cart, priced, settings } = visitorCart;
   const { possible, isNeeded, method: current, unavailable } = priced.totals.delivery;
-  if (!isNeeded) return [];
-  return possible.map((method) => {
+  if (!isNeeded || missing !== null) return [];
+  const own = possible.filter(({ shippingMethodId }) => isOfShop(shippingMethodId, settings));
+  const offered = options.filter(
+    (option) => contentOf(choiceOf(option), settings, db.now).totals.delivery.isChosen,
+  );
+  return [
+    ...own.map((method) => optionOf(method, null)),
+    ...offered.map((one) => optionOf(methodOfOption(one), one)),
+  ];
+
+  function choiceOf(deliveryOption: DeliveryOption) {
+    const { shippingMethodId } = deliveryOption;
+    return { ...cart, shippingMethodId, deliveryOption, shippingPrice: null };
+  }
+
+  function optionOf(method: ShippingMethod, option: DeliveryOption | null): Option {
     const id = method.shippingMethodId;
     // A price set by an app is valid for the method that the app has chosen.
-    const choice = id === cart.shippingMethodId ? {} : { shippingMethodId: id, shippingPrice: null };
-    const { totals } = contentOf({ ...cart, ...choice }, settings, db.now);
+    const chosen =
+      id === cart.shippingMethodId && !option ? cart : { ...cart, shippingMethodId: id, shippingPrice: null };
+    const priced = contentOf(option ? choiceOf(option) : chosen, settings, db.now);
+    const { totals } = priced;
     const name = anyText(named(method, settings), locale, settings.defaultLocale)!;
     const price = priceOf(totals.shipping!.price, cart.currency, cart.taxType, locale);
-    const delivery = cartDeliveryText(visitorCart, method, visit);
+    const delivery = cartDeliveryText({ ...visitorCart, priced }, totals.delivery.method ?? method, visit);
     return {
       id,
       name,
@@ -67,7 +90,7 @@ function shippingOptions(visit: Visit, visitorCart: VisitorCart): Option[] {
       // A method that replaces the chosen one may be dearer, so the shopper chooses it.
       isChosen: id === current?.shippingMethodId && !unavailable,
     };
-  });
+  }
 }
 
 function paymentOptions(visit: Visit, { cart, priced, settings }: VisitorCart): Option[] {
@@ -102,18 +125,25 @@ function paymentOptions(visit: Visit, { cart, priced, settings }: VisitorCart): 
   return [agreed, ...options];
 }
 
-export function parseMethods(visit: Visit, visitorCart: VisitorCart, { field }: ShopFormRequest): MethodForm {
+export function parseMethods(
+  visit: Visit,
+  visitorCart: VisitorCart,
+  offered: OfferedDeliveries,
+  { field }: ShopFormRequest,
+): MethodForm {
   const isOffered = (options: Option[], id: string, isNeeded: boolean) =>
     options.some((option) => option.id === id) || (options.length === 0 && !isNeeded);
   // A shop without payment methods agrees otherwise with its customers; one that offers none of its own can't be paid.
   const hasPayments = visitorCart.settings.paymentMethods.length > 0;
+  const { hasDeliveryApps, priced } = visitorCart;
+  const isShipped = hasDeliveryApps && priced.totals.delivery.isNeeded;
   const shippingMethod = normalisedId(field('shippingMethod'));
   const paymentMethod = normalisedId(field('paymentMethod'));
   return {
     shippingMethod,
     paymentMethod,
     rejected: [
-      ...(isOffered(shippingOptions(visit, visitorCart), shippingMethod, false)
+      ...(isOffered(shippingOptions(visit, visitorCart, offered), shippingMethod, isShipped)
         ? []
         : (['shippingMethod'] as const)),
       ...(isOffered(paymentOptions(visit, visitorCart), paymentMethod, hasPayments)
@@ -126,27 +156,45 @@ export function parseMethods(visit: Visit, visitorCart: VisitorCart, { field }: 
 const normalisedId = (text: string) => (isId(text) ? text.toUpperCase() : text);
 
 /** A method that is selected again stays unchanged, because an app may have set its price. */
-export function chooseMethods({ shippingMethod, paymentMethod }: MethodForm): CartChange {
+export function chooseMethods(
+  { shippingMethod, paymentMethod }: MethodForm,
+  { options }: OfferedDeliveries,
+): CartChange {
   return (cart, context) => {
     const { settings, now } = context;
     const { isNeeded, possible } = contentOf(cart, settings, now).totals.delivery;
-    const isShipped = isNeeded && possible.length > 0 && shippingMethod !== cart.shippingMethodId;
+    const isOfApp = options.some(({ shippingMethodId }) => shippingMethodId === shippingMethod);
+    // What an app offers is chosen again, because its price may be another one now.
+    const isShipped =
+      isNeeded && (isOfApp || (possible.length > 0 && shippingMethod !== cart.shippingMethodId));
     const isPaid =
       settings.paymentMethods.length > 0 &&
       paymentMethod !== AGREED &&
       (paymentMethod !== cart.paymentMethodId || cart.paymentPrice !== null);
     return {
-      ...(isShipped && chooseShipping(cart, { id: shippingMethod }, context)),
+      ...(isShipped && chooseShipping(cart, { id: shippingMethod }, context, options)),
       ...(isPaid && choosePayment(paymentMethod, {}, context)),
     };
   };
 }
 
-export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?: MethodForm): Promise<Page> {
+export async function deliveryPage(
+  visit: Visit,
+  visitorCart: VisitorCart,
+  offered: OfferedDeliveries,
+  form?: MethodForm,
+): Promise<Page> {
   const messages = messagesIn(visit.locale).storefront.checkout;
-  const shipping = shippingOptions(visit, visitorCart);
+  const shipping = shippingOptions(visit, visitorCart, offered);
   const payment = paymentOptions(visit, visitorCart);
   const { isNeeded } = visitorCart.priced.totals.delivery;
+  const withoutShipping = () => {
+    if (!isNeeded) return messages.nothingShipped;
+    if (offered.missing !== null) return messages.appMissing;
+    return visitorCart.hasDeliveryApps
+      ? messagesIn(visit.locale).storefront.cart.undeliverable
+      : messages.noShipping;
+  };
   return {
     title: messages.deliveryAndPayment,
     path: '/checkout/delivery',
@@ -163,7 +211,9 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
           ${
             shipping.length > 0
               ? group('shippingMethod', messages.shipping, shipping, form, messages.chooseShipping)
-              : html`<p>${isNeeded ? messages.noShipping : messages.nothingShipped}</p>`
+              : html`<p ${form?.rejected.includes('shippingMethod') && html`class="error" role="alert"`}>
+                  ${withoutShipping()}
+                </p>`
           }
           ${
             payment.length > 0

@@ -28,7 +28,7 @@ export function firstMissingStep(
 }
 
 /** The delivery and payment methods are chosen, if there are any, and still offered. */
-function hasMethods(visit: Visit, { cart, priced, settings }: VisitorCart): boolean {
+function hasMethods(visit: Visit, { cart, priced, settings, hasDeliveryApps }: VisitorCart): boolean {
   const { delivery } = priced.totals;
   const isPaid =
     cart.paymentPrice !== null ||
@@ -36,7 +36,8 @@ function hasMethods(visit: Visit, { cart, priced, settings }: VisitorCart): bool
     settings.paymentMethods.some(
       (method) => method.paymentMethodId === cart.paymentMethodId && isOfferedHere(visit, method),
     );
-  return isPaid && (delivery.isChosen || delivery.method === null);
+  const isArranged = delivery.method === null && !(delivery.isNeeded && hasDeliveryApps);
+  return isPaid && (delivery.isChosen || isArranged);
 }
 
 /** The steps and the way back, with no other links. Steps that can be reached are links. */

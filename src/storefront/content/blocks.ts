@@ -1,3 +1,4 @@
+import { installedApps, type InstalledApp } from '../../apps/manifest/installed.ts';
 import { keyOfPicture, ROW, shownProducts, type BlockData } from '../../content/block-data.ts';
 import type { Block, BlockOf, BlockType } from '../../content/blocks.ts';
 import { html, plainText, webAddress, type Markup } from '../../http/html.ts';
@@ -12,6 +13,7 @@ import { CONTENT_STYLESHEET } from '../layout/assets.ts';
 import { jsonScript } from '../page.ts';
 import { priceNote, productCards } from '../product/product-card.ts';
 import { shopPath, type Visit } from '../visit.ts';
+import { appFrame, findAppBlock, originsOf } from './app-frame.ts';
 import { contactFields } from './contact-form.ts';
 import { findVideo, VIDEO_SITES } from './video.ts';
 
@@ -25,6 +27,8 @@ export interface BlockContext {
   isMain: boolean;
   /** The title of the page. */
   title: string;
+  /** Read where a block is of an app. */
+  apps: readonly InstalledApp[];
 }
 
 type Renderer<Name extends BlockType> = (block: BlockOf<Name>, context: BlockContext) => Markup | false;
@@ -197,6 +201,11 @@ const RENDERERS: { readonly [Name in BlockType]: Renderer<Name> } = {
   spacer({ size, line }) {
     return html`<div class="spacer ${size}">${line === true && html`<hr />`}</div>`;
   },
+
+  app({ block }, { visit, apps }) {
+    const found = findAppBlock(apps, block);
+    return found !== undefined && appFrame(visit, found);
+  },
 };
 
 export interface RenderedBlocks {
@@ -204,6 +213,8 @@ export interface RenderedBlocks {
   /** The stylesheet of the blocks, and structured data of the page. */
   head: Markup | undefined;
   hasProducts: boolean;
+  /** The places that frames of the page come from. */
+  frames: string[];
 }
 
 /**
@@ -216,19 +227,21 @@ export async function renderBlocks(
   data: BlockData,
   { title, isMainHero }: { title: string; isMainHero: boolean },
 ): Promise<RenderedBlocks> {
+  const hasApps = blocks.some(({ type }) => type === 'app');
+  const apps = hasApps ? await installedApps(visit.db, visit.settings) : [];
   const parts: Markup[] = [];
   const pause = newPauses();
   for (const [index, block] of blocks.entries()) {
     await prepareMerchantHtml(visit, ...htmlsOf(block));
     const isMain = isMainHero && index === 0;
-    const part = render(block, { visit, data, index, isMain, title });
+    const part = render(block, { visit, data, index, isMain, title, apps });
     if (part) parts.push(part);
     await pause();
   }
   const hasProducts = blocks.some(
     (block, index) => block.type === 'products' && shownProducts(block, data, index).length > 0,
   );
-  return { main: html`${parts}`, head: headOf(blocks), hasProducts };
+  return { main: html`${parts}`, head: headOf(blocks), hasProducts, frames: framesOf(blocks, apps) };
 }
 
 function render<Name extends BlockType>(block: BlockOf<Name>, context: BlockContext): Markup | false {
@@ -271,12 +284,14 @@ function structuredQuestions(blocks: readonly Block[]): Markup | undefined {
   );
 }
 
-/** The places that frames of this page come from. */
-export function framesOf(blocks: readonly Block[]): string[] {
+function framesOf(blocks: readonly Block[], apps: readonly InstalledApp[]): string[] {
   const sites = blocks.flatMap((block) =>
     block.type === 'video' ? VIDEO_SITES[findVideo(block.video).site].origin : [],
   );
-  return [...new Set(sites)];
+  const ofApps = blocks.flatMap((block) =>
+    block.type === 'app' ? (findAppBlock(apps, block.block) ?? []) : [],
+  );
+  return [...new Set(sites), ...originsOf(ofApps)];
 }
 
 /** A path of the shop keeps the language of the page. */

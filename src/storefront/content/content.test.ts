@@ -58,6 +58,7 @@ const ALL: Block[] = [
   { type: 'newsletter', title: 'Letters' },
   { type: 'columns', columns: [{ title: 'One', html: '<p>1</p>' }, { title: 'Two' }] },
   { type: 'spacer', size: 'large', line: true },
+  { type: 'app', block: 'unknown.example/advisor' },
 ];
 
 describe('a page', () => {

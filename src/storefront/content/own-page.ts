@@ -18,7 +18,7 @@ import { pageLength, type Page } from '../page.ts';
 import type { PageResponse, Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import { findBlockRefs, loadBlockData } from '../../content/block-data.ts';
-import { framesOf, noteBelow, renderBlocks } from './blocks.ts';
+import { noteBelow, renderBlocks } from './blocks.ts';
 import { postDetails } from './post-details.ts';
 
 const ownPages = pageCache<Page>('own pages', 8);
@@ -108,7 +108,7 @@ export async function renderContent(visit: Visit, db: Queries, page: ShownPage) 
     ),
     ...(picture !== null && { image: picture }),
     ...(rendered.head && { head: rendered.head }),
-    frames: framesOf(blocks),
+    frames: rendered.frames,
     main: html`<article class="content">
       ${!hasHero && html`<h1>${title}</h1>`} ${kind === 'post' && postDetails(visit, page)} ${rendered.main}
       ${noteBelow(visit, rendered)}

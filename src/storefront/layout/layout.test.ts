@@ -40,6 +40,7 @@ async function shown(page: Partial<Page> = {}, visitor: Partial<Visit> = {}, ses
     // The layout shows no cart.
     carts: undefined as never,
     placeOrder: undefined as never,
+    appCalls: undefined as never,
     vatRegister: undefined as never,
     payments: undefined as never,
     config: service.config,

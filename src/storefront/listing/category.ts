@@ -23,7 +23,7 @@ import { MAX_RANKED } from '../../catalogue/search/hits.ts';
 import { findFaceted, type Filters } from '../../catalogue/search/faceted-search.ts';
 import type { ShownPage } from '../../content/pages/queries.ts';
 import { findBlockRefs, loadBlockData } from '../../content/block-data.ts';
-import { framesOf, renderBlocks, type RenderedBlocks } from '../content/blocks.ts';
+import { renderBlocks, type RenderedBlocks } from '../content/blocks.ts';
 import { loadPlaced } from '../content/own-page.ts';
 import { categoryCards, categoryLinks } from './category-cards.ts';
 import { findOrRender, pageCache, visitorOptions } from '../page-cache.ts';
@@ -114,7 +114,6 @@ async function categoryPage(
 }
 
 interface CategoryTop extends RenderedBlocks {
-  frames: readonly string[];
   expires: (Date | null)[];
 }
 
@@ -139,7 +138,7 @@ async function renderTop(
     visitorOptions(visit, 'list'),
   );
   const rendered = await renderBlocks(visit, blocks, data, { title: title ?? alias, isMainHero: false });
-  return { ...rendered, frames: framesOf(blocks), expires: data.expires };
+  return { ...rendered, expires: data.expires };
 }
 
 function requirePage({ page }: ListRequest, results: number): void {

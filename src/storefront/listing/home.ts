@@ -9,7 +9,7 @@ import { html, plainText, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { findBlockRefs, loadBlockData } from '../../content/block-data.ts';
-import { framesOf, noteBelow, renderBlocks } from '../content/blocks.ts';
+import { noteBelow, renderBlocks } from '../content/blocks.ts';
 import { defaultHome } from '../content/default-home.ts';
 import { firstText, loadPlaced } from '../content/own-page.ts';
 import { findOrRender, pageCache, visitorOptions, type RenderedPage } from '../page-cache.ts';
@@ -75,7 +75,7 @@ async function renderHome(
     path: '',
     ...(own?.picture && { image: own.picture }),
     ...(rendered.head && { head: rendered.head }),
-    frames: framesOf(blocks),
+    frames: rendered.frames,
     main: html`${!hasHero && html`<h1 class="visually-hidden">${title}</h1>`} ${rendered.main}
       <div data-viewed-here></div>
       ${noteBelow(visit, rendered)} ${isEmpty && emptyShop(visit)}`,

@@ -1,3 +1,4 @@
+import { installedApps } from '../../apps/manifest/installed.ts';
 import { findCategoryPath } from '../../catalogue/categories/queries.ts';
 import type { Queries } from '../../db/database.ts';
 import { notFound } from '../../http/errors.ts';
@@ -14,6 +15,7 @@ import { findVisitorCart } from '../cart/visitor-cart.ts';
 import { cartForApps } from '../scripts/events.ts';
 import { findOrRender, pageCache, visitorOptions, type RenderedPage } from '../page-cache.ts';
 import { prepareMerchantHtml } from '../../content/merchant-html/merchant-html.ts';
+import { productBlocks } from '../content/app-frame.ts';
 import { pageLength, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { deliveryPlaces, smallestOrder } from './delivery-places.ts';
@@ -174,6 +176,7 @@ async function renderContent(
       path: categoryPath(alias),
     })),
     crossSelling: crossSelling.map((one) => one.product),
+    appBlocks: productBlocks(await installedApps(db, settings)),
   });
   const page: Page = { ...rendered, isShared: true, takesOwnStyle: true };
   const attributes = row.kind === 'master' ? (row.facts.variationAttributes ?? []).map(({ key }) => key) : [];

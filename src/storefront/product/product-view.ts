@@ -8,6 +8,7 @@ import type { Product } from '../../catalogue/products/schema.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
 import { breadcrumbData, breadcrumbNavigation, type Breadcrumb } from '../listing/listing-view.ts';
 import { merchantHtml } from '../../content/merchant-html/merchant-html.ts';
+import { appFrame, originsOf, type AppBlock } from '../content/app-frame.ts';
 import { PageEvent, type Page } from '../page.ts';
 import {
   availability,
@@ -59,6 +60,8 @@ export interface ProductPageModel {
   /** The categories above the product. */
   breadcrumbs: Breadcrumb[];
   crossSelling: Product[];
+  /** What apps show on pages of products. */
+  appBlocks: readonly AppBlock[];
 }
 
 export function productEvent(product: Product, cart: Partial<Cart> | null): PageEvent {
@@ -84,6 +87,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
     title: (facts.title && textIn(facts.title, locale, settings.defaultLocale)) ?? name,
     ...(summaryText !== '' && { description: summaryText.replaceAll('\n', ' ').slice(0, 300) }),
     path,
+    frames: originsOf(model.appBlocks),
     events: [productEvent(product, null)],
     ...(pictures[0] && { image: visit.pageOrigin + pictures[0].large }),
     head: html`${picturePreload(pictures)} ${breadcrumbData(visit, breadcrumbs)}
@@ -130,6 +134,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           }
           ${detailsView(visit, row, product)} ${environmentView(visit, offer)} ${safetyView(visit, offer)}
           ${videoLinks(visit, product)} ${isGoods(offer) && legalGuaranteeNotice(visit)}
+          ${model.appBlocks.map((block) => appFrame(visit, block, product.productId))}
         </div>
         ${buyBar(visit, offer)}
       </article>

@@ -8,6 +8,11 @@ export const Assistants = Section(
       false,
     ),
     catalogue: Flag('They may search products and look them up.', true),
+    carts: Flag(
+      'They may put products into carts of their own, which their buyers then open in the shop.',
+      true,
+    ),
+    checkout: Flag('They may prepare an order, which their buyers then place in the shop.', true),
     signedOnly: Flag('Only requests with the signature of the assistant are answered.', false),
     callsPerHour: OrElse(
       1_000,

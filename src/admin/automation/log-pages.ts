@@ -1,0 +1,173 @@
+import { html, type Markup } from '../../http/html.ts';
+import type { PageRequest } from '../../http/page-kit.ts';
+import { listRuleRuns, previewRule } from '../../rules/routes.ts';
+import type { RuleResource } from '../../rules/things.ts';
+import { findThingNames, type ThingNames } from '../apps/thing-names.ts';
+import { momentText } from '../components/format.ts';
+import type { AdminPage } from '../page.ts';
+import type { ShopPages } from '../pages.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
+import { loadRule, ruleSteps, RULES_PATH } from './rule-pages.ts';
+import { factText, ID_OF, pathOfThing } from './words.ts';
+
+const RUNS_ON_PAGE = 100;
+
+/** What a rule has done, and what it would have done. */
+export function ruleLogPages(pages: ShopPages): void {
+  pages.get(`${RULES_PATH}/rules/:ruleId/preview`, 'settings_read', showPreview);
+  pages.get(`${RULES_PATH}/rules/:ruleId/runs`, 'settings_read', showRuns);
+}
+
+const steps = (visit: ShopVisit, { ruleId, name }: { ruleId: string; name: string }) => [
+  ...ruleSteps(visit),
+  { href: adminPath(visit, `${RULES_PATH}/rules/${ruleId}`), text: name },
+];
+
+async function showPreview(visit: ShopVisit, request: PageRequest): Promise<AdminPage> {
+  const words = visit.messages.automation;
+  const rule = await loadRule(visit, request.params['ruleId']!);
+  const { ruleId, resource } = rule;
+  const { items } = await visit.call(previewRule, { params: { ruleId } });
+  return {
+    title: words.preview,
+    menu: 'settings',
+    breadcrumbs: steps(visit, rule),
+    main: html`<p class="hint intro">${words.previewHint}</p>
+      ${
+        items.length === 0
+          ? html`<p class="quiet">${words.previewEmpty}</p>`
+          : html`<div class="list plain">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">${words.date}</th>
+                    <th scope="col">${words.thing}</th>
+                    <th scope="col">${words.if}</th>
+                    <th scope="col">${words.outcome}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  ${items.map(
+                    (item) =>
+                      html`<tr>
+                        <td data-title="${words.date}">${momentText(new Date(item.date), visit.language)}</td>
+                        <td data-title="${words.thing}">
+                          ${thingLink(visit, resource, item.resourceId, item.name)}
+                        </td>
+                        <td data-title="${words.if}">
+                          <ul class="plain">
+                            ${rule.conditions.map(
+                              ({ fact, operator, value }, index) =>
+                                html`<li>
+                                  ${item.conditions[index] ? '✓' : '✗'} ${factText(visit, fact)}
+                                  ${words.operators[operator]} ${value ?? ''}
+                                </li>`,
+                            )}
+                          </ul>
+                        </td>
+                        <td data-title="${words.outcome}">
+                          ${
+                            item.runs
+                              ? html`<strong>${words.would}</strong>
+                                  <ul class="plain">
+                                    ${item.actions.map(
+                                      ({ kind, text }) =>
+                                        html`<li>
+                                          ${words.actions[kind]}${text !== null && html`: ${text}`}
+                                        </li>`,
+                                    )}
+                                  </ul>`
+                              : words.wouldNot
+                          }
+                        </td>
+                      </tr>`,
+                  )}
+                </tbody>
+              </table>
+            </div>`
+      }`,
+  };
+}
+
+async function showRuns(visit: ShopVisit, request: PageRequest): Promise<AdminPage> {
+  const words = visit.messages.automation;
+  const rule = await loadRule(visit, request.params['ruleId']!);
+  const { ruleId } = rule;
+  const { items } = await visit.call(listRuleRuns, {
+    params: { ruleId },
+    query: { page: 1, resultsPerPage: RUNS_ON_PAGE },
+  });
+  const names = await namesOf(visit, items);
+  return {
+    title: words.log,
+    menu: 'settings',
+    breadcrumbs: steps(visit, rule),
+    main: html`<p class="hint intro">${words.logHint}</p>
+      ${
+        items.length === 0
+          ? html`<p class="quiet">${words.logEmpty}</p>`
+          : html`<div class="list plain">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">${words.date}</th>
+                    <th scope="col">${words.thing}</th>
+                    <th scope="col">${words.outcome}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  ${items.map(
+                    ({ date, resource, resourceId, outcome, actions, error }) =>
+                      html`<tr>
+                        <td data-title="${words.date}">${momentText(new Date(date), visit.language)}</td>
+                        <td data-title="${words.thing}">
+                          ${thingLink(visit, resource, resourceId, names.get(resourceId ?? ''))}
+                        </td>
+                        <td data-title="${words.outcome}">
+                          ${
+                            outcome === 'failed'
+                              ? html`<strong>${words.outcomes.failed}</strong> ${error}`
+                              : html`<ul class="plain">
+                                  ${actions.map(
+                                    ({ kind, outcome: result, note }) =>
+                                      html`<li>
+                                        ${words.actions[kind]}: ${words.outcomes[result]}
+                                        ${note !== null && html`<span class="quiet">${note}</span>`}
+                                      </li>`,
+                                  )}
+                                </ul>`
+                          }
+                        </td>
+                      </tr>`,
+                  )}
+                </tbody>
+              </table>
+            </div>`
+      }`,
+  };
+}
+
+interface AboutThing {
+  resource: RuleResource;
+  resourceId: string | null;
+}
+
+/** What the things are called now. */
+export function namesOf(visit: ShopVisit, items: readonly AboutThing[]): Promise<ThingNames> {
+  const objects = items.flatMap(({ resource, resourceId }) =>
+    resource === 'shop' || resourceId === null ? [] : [{ [ID_OF[resource]]: resourceId }],
+  );
+  return findThingNames(visit, objects);
+}
+
+export function thingLink(
+  visit: ShopVisit,
+  resource: RuleResource,
+  resourceId: string | null,
+  name: string | undefined,
+): Markup | string {
+  const words = visit.messages.automation;
+  const path = pathOfThing(visit, resource, resourceId);
+  if (path === undefined) return words.theShop;
+  return name === undefined ? words.gone : html`<a href="${path}">${name}</a>`;
+}

@@ -1,0 +1,264 @@
+import { Type } from 'typebox';
+import { notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { Redirect, type FormRequest, type PageRequest } from '../../http/page-kit.ts';
+import { isId } from '../../kernel/ids.ts';
+import type { EventType } from '../../platform/events/types.ts';
+import { createRule, deleteRule, getRule, listRules, replaceRule } from '../../rules/routes.ts';
+import { MAX_ACTIONS, type Action } from '../../rules/schema.ts';
+import { resourceOf, RULE_EVENTS, SCOPES_OF_THING, type RuleResource } from '../../rules/things.ts';
+import { declareForm, optionsOf, showFields } from '../components/declared-form.ts';
+import { buttonForm, problemOf } from '../components/form.ts';
+import { momentText } from '../components/format.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, ShopPages } from '../pages.ts';
+import { adminPath, type ShopVisit } from '../visit.ts';
+import {
+  actionChoices,
+  ACTIONS,
+  CONDITIONS,
+  isActionKind,
+  NEW_ACTION,
+  readRule,
+  RULE,
+  ruleFields,
+  SCHEDULE,
+  type RuleValues,
+} from './rule-form.ts';
+import { whenText, type ShownRule } from './words.ts';
+
+export const RULES_PATH = '/automation';
+const PERMISSIONS = { read: 'settings_read', write: 'settings_write' } as const;
+const BY_SCHEDULE = 'schedule';
+
+/** What a new rule is about: chosen first, because everything else depends on it. */
+const NEW = declareForm({ body: Type.Object({ event: Type.String() }) }, ({ automation: words }) => ({
+  event: {
+    kind: 'choice',
+    label: words.event,
+    choices: [
+      ...RULE_EVENTS.map((event) => ({
+        value: event as string,
+        text: words.events[event as keyof typeof words.events],
+      })),
+      { value: BY_SCHEDULE, text: words.bySchedule },
+    ],
+  },
+}));
+
+/** The rules of the shop. */
+export function rulePages(pages: ShopPages): void {
+  const options = optionsOf(RULE, SCHEDULE, CONDITIONS, ACTIONS);
+  pages.get(RULES_PATH, 'settings_read', showRules);
+  pages.form(
+    `${RULES_PATH}/new`,
+    { read: 'settings_write', write: 'settings_write' },
+    { show: showNew, save: addRule },
+    options,
+  );
+  pages.form(`${RULES_PATH}/rules/:ruleId`, PERMISSIONS, { show: showRule, save: saveRule }, options);
+  pages.post(`${RULES_PATH}/rules/:ruleId/delete`, 'settings_write', async (visit, { params }) => {
+    const { ruleId, name } = await loadRule(visit, params['ruleId']!);
+    await visit.call(deleteRule, { params: { ruleId } });
+    return new Redirect(adminPath(visit, RULES_PATH), visit.messages.automation.deleted({ name }));
+  });
+}
+
+const step = (visit: ShopVisit) => [
+  { href: adminPath(visit, '/settings'), text: visit.messages.layout.menuEntries.settings },
+];
+export const ruleSteps = (visit: ShopVisit) => [
+  ...step(visit),
+  { href: adminPath(visit, RULES_PATH), text: visit.messages.automation.title },
+];
+
+export async function loadRule(visit: ShopVisit, ruleId: string): Promise<ShownRule> {
+  if (!isId(ruleId)) throw notFound();
+  return visit.call(getRule, { params: { ruleId: ruleId.toUpperCase() } });
+}
+
+async function showRules(visit: ShopVisit): Promise<AdminPage> {
+  const words = visit.messages.automation;
+  const { items } = await visit.call(listRules);
+  return {
+    title: words.title,
+    menu: 'settings',
+    breadcrumbs: step(visit),
+    actions: html`<a class="button" href="${adminPath(visit, '/tasks')}">${words.tasks}</a> ${
+        visit.may('settings_write') &&
+        html`<a class="button main" href="${adminPath(visit, `${RULES_PATH}/new`)}">${words.add}</a>`
+      }`,
+    main: html`<p class="hint intro">${words.intro}</p>
+      ${
+        items.length === 0
+          ? html`<p class="quiet">${words.empty}</p>`
+          : html`<div class="list plain">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">${words.name}</th>
+                    <th scope="col">${words.when}</th>
+                    <th scope="col">${words.then}</th>
+                    <th scope="col">${words.state}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  ${items.map((rule) => ruleRow(visit, rule))}
+                </tbody>
+              </table>
+            </div>`
+      }`,
+  };
+}
+
+function ruleRow(visit: ShopVisit, rule: ShownRule): Markup {
+  const words = visit.messages.automation;
+  const { ruleId, name, isActive, actions, paused, nextRunOn } = rule;
+  const next = isActive && nextRunOn !== null ? momentText(new Date(nextRunOn), visit.language) : undefined;
+  return html`<tr>
+    <td data-title="${words.name}">
+      <a href="${adminPath(visit, `${RULES_PATH}/rules/${ruleId}`)}">${name}</a>
+    </td>
+    <td data-title="${words.when}">${whenText(visit, rule)}</td>
+    <td data-title="${words.then}">${actions.map(({ kind }) => words.actions[kind]).join(', ')}</td>
+    <td data-title="${words.state}">
+      ${paused !== null ? words.paused : isActive ? words.on : words.off}
+      ${next !== undefined && html`<span class="quiet">${words.nextRun({ date: next })}</span>`}
+    </td>
+  </tr>`;
+}
+
+/** What the address of a new rule asks for; undefined: nothing yet, or nothing that is there. */
+function chosenEvent(request: PageRequest): { event: EventType | null } | undefined {
+  const asked = request.query('event');
+  if (asked === BY_SCHEDULE) return { event: null };
+  const event = RULE_EVENTS.find((one) => one === asked);
+  return event && { event };
+}
+
+const mayWrite = (visit: ShopVisit, resource: RuleResource) => visit.may(SCOPES_OF_THING[resource].write);
+
+async function showNew(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
+  const words = visit.messages.automation;
+  const chosen = chosenEvent(request);
+  const page = { title: words.add, menu: 'settings' as const, breadcrumbs: ruleSteps(visit) };
+  if (!chosen) {
+    const field = showFields(NEW, visit, { draft: undefined });
+    return {
+      ...page,
+      main: html`<form method="get" class="card">
+        ${field('event')}
+        <button class="main">${words.next}</button>
+      </form>`,
+    };
+  }
+  const { event } = chosen;
+  const resource = resourceOf(event);
+  const added = addedAction(request, resource) ?? { kind: 'task' as const };
+  const rule: RuleValues = {
+    name: '',
+    isActive: true,
+    needsAll: true,
+    event,
+    schedule: event === null ? { every: 'day', hour: 7 } : null,
+    conditions: [],
+    actions: draft ? draftActions(draft, resource) : [added],
+  };
+  return {
+    ...page,
+    main: html`${chooseAction(visit, resource, { event: event ?? BY_SCHEDULE })}
+      <form method="post" class="card">
+        ${problemOf(draft)}
+        <p>${words.when}: <strong>${whenOf(visit, event)}</strong></p>
+        ${ruleFields(visit, rule, draft)}
+        <button class="main">${visit.messages.form.add}</button>
+      </form>`,
+  };
+}
+
+const whenOf = ({ messages: { automation: words } }: ShopVisit, event: EventType | null) =>
+  event === null ? words.bySchedule : words.events[event as keyof typeof words.events];
+
+async function addRule(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
+  const chosen = chosenEvent(form);
+  if (!chosen) throw notFound();
+  const schedule = chosen.event === null ? ({ every: 'day', hour: 0 } as const) : null;
+  const rule = await visit.call(createRule, { body: readRule(visit, form, { ...chosen, schedule }) });
+  const { ruleId, name } = rule;
+  return new Redirect(
+    adminPath(visit, `${RULES_PATH}/rules/${ruleId}`),
+    visit.messages.automation.added({ name }),
+  );
+}
+
+async function showRule(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
+  const words = visit.messages.automation;
+  const rule = await loadRule(visit, request.params['ruleId']!);
+  const { ruleId, resource, paused } = rule;
+  const path = `${RULES_PATH}/rules/${ruleId}`;
+  const added = addedAction(request, resource);
+  const actions = draft
+    ? draftActions(draft, resource)
+    : [...rule.actions, ...(added && rule.actions.length < MAX_ACTIONS ? [added] : [])];
+  const mayChange = visit.may('settings_write') && mayWrite(visit, resource);
+  return {
+    title: rule.name,
+    menu: 'settings',
+    breadcrumbs: ruleSteps(visit),
+    actions: html`<a class="button" href="${adminPath(visit, `${path}/preview`)}">${words.preview}</a>
+      <a class="button" href="${adminPath(visit, `${path}/runs`)}">${words.log}</a>`,
+    main: html`${paused !== null && html`<p class="notice">${words.pausedBecause({ reason: paused })}</p>`}
+      ${mayChange && rule.actions.length < MAX_ACTIONS && chooseAction(visit, resource, {})}
+      <form method="post" class="card">
+        ${problemOf(draft)}
+        <p>${words.when}: <strong>${whenText(visit, rule)}</strong></p>
+        ${ruleFields(visit, { ...rule, actions }, draft)}
+        ${mayChange && html`<button class="main">${visit.messages.form.save}</button>`}
+      </form>
+      ${
+        mayChange &&
+        buttonForm({
+          action: adminPath(visit, `${path}/delete`),
+          text: words.delete,
+          kind: 'danger',
+          confirm: words.confirmDelete,
+        })
+      }`,
+  };
+}
+
+async function saveRule(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
+  const { ruleId, event, schedule } = await loadRule(visit, form.params['ruleId']!);
+  await visit.call(replaceRule, { params: { ruleId }, body: readRule(visit, form, { event, schedule }) });
+  return new Redirect(adminPath(visit, `${RULES_PATH}/rules/${ruleId}`), visit.messages.form.saved);
+}
+
+/** The action that the address adds to the form. */
+function addedAction(request: PageRequest, resource: RuleResource): Action | undefined {
+  const kind = request.query('add') ?? '';
+  return isActionKind(kind, resource) ? { kind } : undefined;
+}
+
+/** The actions of a refused form, by the kinds that it has sent. */
+function draftActions(draft: Draft, resource: RuleResource): Action[] {
+  return Array.from({ length: MAX_ACTIONS }, (_, index) => draft.field(`action.${index}`)).flatMap((kind) =>
+    isActionKind(kind, resource) ? [{ kind }] : [],
+  );
+}
+
+/** Opens the page with one more action. */
+function chooseAction(
+  visit: ShopVisit,
+  resource: RuleResource,
+  query: Readonly<Record<string, string>>,
+): Markup {
+  const words = visit.messages.automation;
+  const field = showFields(NEW_ACTION, visit, { draft: undefined });
+  return html`<form method="get" class="card">
+    ${Object.entries(query).map(
+      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+    )}
+    ${field('add', { choices: actionChoices(visit, resource), hint: words.addActionHint })}
+    <button>${words.addAction}</button>
+  </form>`;
+}

@@ -1,0 +1,63 @@
+import type { Database, Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { CleanupStep } from '../../platform/cleanup.ts';
+import type { CallKind } from '../manifest/schema.ts';
+
+/** Entries of an app; older ones are deleted when new ones come. */
+export const MAX_ENTRIES = 200;
+const KEPT_FOR = 14 * 86_400_000;
+
+export interface CallEntry {
+  entryId: string;
+  kind: CallKind;
+  at: Date;
+  milliseconds: number;
+  /** null: there was no answer. */
+  statusCode: number | null;
+  /** In English; null: it was slow. */
+  problem: string | null;
+}
+
+/** Newest first. */
+export function findCallEntries(db: Queries, shopId: string, appId: string, limit: number) {
+  return db.many<CallEntry>(sql`
+    select upper(entry_id::text) as "entryId", kind, at, milliseconds, status_code as "statusCode", problem
+    from app_call_log where shop_id = ${shopId} and app_id = ${appId} order by entry_id desc limit ${limit}`);
+}
+
+/** An app that was deleted meanwhile has no log. */
+export async function addCallEntries(
+  db: Database,
+  shopId: string,
+  appId: string,
+  entries: readonly CallEntry[],
+): Promise<void> {
+  await db.run(sql`
+    insert into app_call_log (shop_id, app_id, entry_id, kind, at, milliseconds, status_code, problem)
+    select app.shop_id, app.app_id, made.*
+    from app cross join json_to_recordset(${JSON.stringify(entries)}) as made ("entryId" uuid, kind text,
+      at timestamptz, milliseconds int, "statusCode" int, problem text)
+    where app.shop_id = ${shopId} and app.app_id = ${appId}`);
+  await db.run(sql`
+    delete from app_call_log where shop_id = ${shopId} and app_id = ${appId} and entry_id <= (
+      select entry_id from app_call_log where shop_id = ${shopId} and app_id = ${appId}
+      order by entry_id desc offset ${MAX_ENTRIES} limit 1)`);
+}
+
+/** Deletes entries that are two weeks old. */
+export const callLogCleanup: CleanupStep = {
+  name: 'calls of apps',
+  run: async (db, limit) => {
+    const old = await db.many<{ shopId: string; appId: string; entryId: string }>(sql`
+      select shop_id as "shopId", app_id as "appId", entry_id as "entryId" from app_call_log
+      where at < ${new Date(db.serviceNow.getTime() - KEPT_FOR)} order by at limit ${limit}`);
+    if (old.length === 0) return 0;
+    await db.run(sql`
+      delete from app_call_log
+      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ appId }) => appId)}::uuid[],
+        ${old.map(({ entryId }) => entryId)}::uuid[]) as old (shop_id, app_id, entry_id)
+      where app_call_log.shop_id = old.shop_id and app_call_log.app_id = old.app_id
+        and app_call_log.entry_id = old.entry_id`);
+    return old.length;
+  },
+};

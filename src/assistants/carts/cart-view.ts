@@ -1,0 +1,189 @@
+import { LIFETIME, type PricedCart } from '../../carts/cart.ts';
+import { deliveryProblem } from '../../carts/render.ts';
+import { pickupToken } from '../../carts/pickup-token.ts';
+import { anyText } from '../../catalogue/products/render.ts';
+import type { Product } from '../../catalogue/products/schema.ts';
+import { languageTag } from '../../http/locale.ts';
+import { moneyText } from '../../http/price-text.ts';
+import { messagesIn } from '../../kernel/messages.ts';
+import { taxesByRate, type ContentLine } from '../../pricing/content.ts';
+import { productMessages } from '../catalogue/disclosures.ts';
+import type { AssistantContext } from '../context.ts';
+import type { Message } from '../messages.ts';
+import { orderedUnit, type QuantityUnit } from '../units.ts';
+import { cartIdText } from './cart-id.ts';
+
+interface Total {
+  type: string;
+  display_text?: string;
+  amount: number;
+}
+
+export interface ShownLine {
+  id: string;
+  item: { id: string; title: string; price: number; quantity_unit?: QuantityUnit };
+  quantity: number;
+  totals: Total[];
+}
+
+export interface ShownCart {
+  id: string;
+  line_items: ShownLine[];
+  currency: string;
+  totals: Total[];
+  messages: Message[];
+  /** Where the buyer goes on with a copy of this very cart. */
+  continue_url: string;
+  expires_at: string;
+}
+
+/** A cart as assistants see it: its sums are those of the cart. */
+export function shownCart(
+  { cart, settings, priced }: PricedCart,
+  token: string,
+  products: readonly Product[],
+  context: AssistantContext,
+): ShownCart {
+  const { content } = priced;
+  const lines = content.lines.map((line) => shownLine(line, context));
+  const endsAt = new Date(cart.changedAt.getTime() + LIFETIME);
+  const pickup = new URLSearchParams({ cart: cart.cartId, PickupToken: pickupToken(cart, endsAt) });
+  return {
+    id: cartIdText({ cartId: cart.cartId, token }),
+    line_items: lines,
+    currency: cart.currency,
+    totals: totalsOf({ cart, settings, priced }, context),
+    messages: [
+      ...cartMessages({ cart, settings, priced }, context),
+      ...content.lines.flatMap(({ productId }, index) => {
+        const product = products.find((one) => one.productId === productId);
+        return product ? productMessages(product, `$.line_items[${index}]`, context) : [];
+      }),
+    ],
+    continue_url: `${context.home}/checkout?${pickup.toString()}`,
+    expires_at: endsAt.toISOString(),
+  };
+}
+
+function shownLine(line: ContentLine, context: AssistantContext): ShownLine {
+  const { settings, locale } = context;
+  const text = (texts: ContentLine['name']) => anyText(texts, locale, settings.defaultLocale) ?? '';
+  const unit = orderedUnit(line.orderUnit.unit, line.orderUnit.interval, context);
+  const discount = line.discountShare + line.couponShare;
+  return {
+    id: line.lineItemId,
+    item: {
+      id: line.productId,
+      title: [text(line.name), line.variation && text(line.variation)].filter(Boolean).join(', '),
+      price: line.unitPrice,
+      ...(unit && { quantity_unit: unit }),
+    },
+    quantity: toSteps(Number(line.quantity), unit),
+    totals: [
+      { type: 'subtotal', amount: line.amount },
+      ...(discount > 0 ? [{ type: 'discount', amount: -discount }] : []),
+      { type: 'total', amount: line.amount - discount },
+    ],
+  };
+}
+
+/** A quantity is a whole number of steps; an amount between two of them is told as the nearest one. */
+export const toSteps = (quantity: number, unit: QuantityUnit | undefined) =>
+  Math.max(1, Math.round(quantity * 10 ** (unit?.scale ?? 0)));
+
+/** From the subtotal to the total, in the order and the words of the cart in the shop. All of them add up to the total. */
+function totalsOf({ priced }: PricedCart, { locale, settings }: AssistantContext): Total[] {
+  const { content, totals } = priced;
+  const messages = messagesIn(locale).storefront.cart;
+  const text = (texts: ContentLine['name'], otherwise: string) =>
+    anyText(texts, locale, settings.defaultLocale) ?? otherwise;
+  const sumOf = (key: 'deposit' | 'ecoParticipation') =>
+    content.lines.reduce((sum, line) => sum + line[key], 0);
+  const signed = (amount: number, more: string, less: string, display: string): Total[] =>
+    amount === 0 ? [] : [{ type: amount > 0 ? more : less, display_text: display, amount }];
+  const { shipping, payment } = totals;
+  const fees = messagesIn(locale).lineItems;
+  const paymentName = payment?.method
+    ? messages.payment({ name: text(payment.method.name, payment.method.key) })
+    : messages.agreedPayment;
+  return [
+    { type: 'subtotal', display_text: messages.subTotal, amount: totals.subTotal },
+    ...signed(totals.basketDiscount, 'fee', 'discount', messages.discount),
+    ...signed(totals.coupon?.amount ?? 0, 'fee', 'discount', messages.coupon),
+    ...signed(sumOf('deposit'), 'fee', 'discount', fees.deposit),
+    ...signed(sumOf('ecoParticipation'), 'fee', 'discount', fees.ecoParticipation),
+    ...(shipping
+      ? [
+          {
+            type: 'fulfillment',
+            display_text: messages.delivery({ name: text(shipping.method.name, shipping.method.key) }),
+            amount: shipping.price,
+          },
+        ]
+      : []),
+    ...signed(payment?.price ?? 0, 'fee', 'discount', paymentName),
+    ...(content.taxType === 'NET' ? taxTotals(content, locale) : []),
+    { type: 'total', display_text: messages.total, amount: totals.grandTotal },
+  ];
+}
+
+const percentText = (rate: number, locale: string) =>
+  new Intl.NumberFormat(languageTag(locale), { style: 'percent', maximumFractionDigits: 2 }).format(
+    rate / 10_000,
+  );
+
+type Taxes = Pick<PricedCart['priced']['content'], 'taxes' | 'currency'>;
+
+/** Taxes that come on top of the prices. */
+function taxTotals({ taxes }: Taxes, locale: string): Total[] {
+  const messages = messagesIn(locale).storefront.cart;
+  return taxesByRate(taxes)
+    .filter(({ tax }) => tax !== 0)
+    .map(({ rate, tax }) => ({
+      type: 'tax',
+      display_text: messages.addedTax({ rate: percentText(rate, locale) }),
+      amount: tax,
+    }));
+}
+
+/** What the cart in the shop says, too: taxes that are in the total, and why it can't be ordered yet. */
+function cartMessages({ cart, settings, priced }: PricedCart, { locale }: AssistantContext): Message[] {
+  const { content, totals } = priced;
+  const messages = messagesIn(locale).storefront.cart;
+  const money = (minor: number) => moneyText(minor, cart.currency, locale);
+  const problem = deliveryProblem(totals.delivery);
+  const included =
+    content.taxType === 'GROSS' && settings.displayTaxes
+      ? taxesByRate(content.taxes).filter(({ tax }) => tax !== 0)
+      : [];
+  return [
+    ...included.map(({ rate, tax }): Message => ({
+      type: 'info',
+      code: 'included_tax',
+      content: `${messages.includedTax({ rate: percentText(rate, locale) })}: ${money(tax)}`,
+    })),
+    ...(totals.minimum.isReached || totals.minimum.amount === null
+      ? []
+      : [
+          {
+            type: 'error' as const,
+            code: 'minimum_not_reached',
+            severity: 'recoverable' as const,
+            content: messages.minimum({
+              least: money(totals.minimum.amount),
+              missing: money(totals.missingToMinimum),
+            }),
+          },
+        ]),
+    ...(problem
+      ? [
+          {
+            type: 'error' as const,
+            code: 'address_undeliverable',
+            severity: 'recoverable' as const,
+            content: messages.addressUndeliverable,
+          },
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,64 @@
+import { Type } from 'typebox';
+import { messagesIn } from '../kernel/messages.ts';
+import { envelope, type Capability } from './capabilities.ts';
+import { CartRequest, createCart, readCart, type ShowCart } from './carts/carts.ts';
+import type { ShownCart } from './carts/cart-view.ts';
+import type { AssistantContext, OperationCall } from './context.ts';
+import type { Message } from './messages.ts';
+import { Text } from './schema.ts';
+
+/**
+ * A checkout session is a cart whose buyer is about to order. The order button stays with the person: every session leads
+ * to the checkout of the shop, with a copy of this very cart.
+ */
+
+export const CHECKOUT: Capability = 'dev.ucp.shopping.checkout';
+
+export const SessionRequest = Type.Object({
+  ...CartRequest.properties,
+  cart_id: Type.Optional(Text('The cart that becomes the session; what else is named is ignored then.', 200)),
+});
+
+/** A session with lines that can be ordered waits for its buyer; else the assistant has something to change first. */
+export const showSession: ShowCart = async (cart: ShownCart, context: AssistantContext) => {
+  const isIncomplete =
+    cart.line_items.length === 0 || cart.messages.some((one) => one.type === 'error' && isForAssistant(one));
+  const buyerNeeded: Message = {
+    type: 'error',
+    code: 'buyer_input_required',
+    severity: 'requires_buyer_input',
+    content: messagesIn(context.locale).storefront.pickup.orderHere,
+  };
+  return {
+    ucp: { ...envelope([CHECKOUT]), payment_handlers: {} },
+    ...cart,
+    status: isIncomplete ? 'incomplete' : 'requires_escalation',
+    messages: [...cart.messages, buyerNeeded],
+    links: await context.links(),
+  };
+};
+
+/** What could not be added is gone; what remains in the cart may still have to change. */
+const isForAssistant = ({ code }: Message) =>
+  code === 'minimum_not_reached' || code === 'address_undeliverable';
+
+/** A cart becomes the session itself, so there is never a second one of it. */
+export function createSession(call: OperationCall): Promise<object> {
+  const { cart_id: cartId } = call.request as { cart_id?: string };
+  return cartId === undefined
+    ? createCart(call, CHECKOUT, showSession)
+    : readCart({ ...call, id: cartId }, CHECKOUT, showSession);
+}
+
+/** The session as it is after it was ended. */
+export const showCanceled: ShowCart = async (cart, context) => {
+  const { continue_url: _gone, ...rest } = (await showSession(
+    { ...cart, messages: cart.messages.filter(({ type }) => type !== 'error') },
+    context,
+  )) as Record<string, unknown>;
+  return {
+    ...rest,
+    status: 'canceled',
+    messages: cart.messages.filter(({ type }) => type !== 'error'),
+  };
+};

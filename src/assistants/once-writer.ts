@@ -1,0 +1,63 @@
+import type { ShopDatabase, Transaction } from '../db/database.ts';
+import { Refusal } from '../http/errors.ts';
+import { checkKey, onceOnly, type AnswerSeal } from '../http/idempotency.ts';
+import type { Agent } from './agent.ts';
+import type { OperationCall } from './context.ts';
+import { isFailure } from './outcome.ts';
+import { ProtocolProblem } from './problem.ts';
+
+interface Write {
+  shopId: string;
+  agent: Agent;
+  /** Idempotency-Key; undefined: the assistant has sent none. */
+  key: unknown;
+  /** The operation and what it is about. */
+  name: string;
+  given: unknown;
+}
+
+/** What was written is undone, because the answer says an error. */
+class Undone extends Error {
+  readonly answer: object;
+
+  constructor(answer: object) {
+    super('undone');
+    this.answer = answer;
+  }
+}
+
+/** Writes in one transaction, and with a key only once: a repetition within a day gets the first answer. */
+export function onceWriter(
+  db: ShopDatabase,
+  { shopId, agent, key, name, given }: Write,
+  answerSeal: AnswerSeal,
+): OperationCall['write'] {
+  return async (work) => {
+    const run = async (tx: Transaction) => {
+      const answer = await work(tx);
+      if (isFailure(answer)) throw new Undone(answer);
+      return answer;
+    };
+    const request = { shopId, caller: `assistant ${agent.profile}`, method: 'UCP', url: name, body: given };
+    try {
+      if (key === undefined) return await db.transaction(run);
+      checkKey(String(key));
+      return await db.transaction(async (tx) => {
+        const { answer } = await onceOnly(
+          tx,
+          { ...request, key: String(key) },
+          async () => ({ status: 200, headers: {}, body: JSON.stringify(await run(tx)) }),
+          // The answer holds the id of a cart, which opens it.
+          answerSeal,
+        );
+        return JSON.parse(answer.body!) as object;
+      });
+    } catch (error) {
+      if (error instanceof Undone) return error.answer;
+      if (error instanceof Refusal && error.code === 'IDEMPOTENCY_KEY_REUSED') {
+        throw new ProtocolProblem('idempotency_conflict', error.message);
+      }
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,242 @@
+import { createHash } from 'node:crypto';
+import { Type, type Static } from 'typebox';
+import { AnswerProblem } from '../apps/calls/answer.ts';
+import type { AppAnswer, AppCalls } from '../apps/calls/calls.ts';
+import { LINE } from '../apps/manifest/schema.ts';
+import { Refusal } from '../http/errors.ts';
+import { textIn, type Localised } from '../http/locale.ts';
+import { operation } from '../http/operation.ts';
+import type { Operations } from '../http/operations.ts';
+import { Price, priceOf } from '../http/price.ts';
+import { Id, Nullable } from '../http/schemas.ts';
+import { compileBody } from '../http/validation.ts';
+import { anyText } from '../catalogue/products/render.ts';
+import { contentOf, deliveryQuestionOf, named } from '../pricing/content.ts';
+import { questionDigest, type DeliveryOption } from '../pricing/delivery-option.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+import type { CartRow, PricedCart } from './cart.ts';
+import type { CartStore } from './cart-store.ts';
+
+/** Minor units; far above the costs of any delivery. */
+const MAX_PRICE = 1_000_000_000;
+const MAX_OPTIONS = 10;
+const MAX_DAYS = 100;
+
+const AppText = Type.Union([
+  Type.String({ maxLength: 100, pattern: LINE }),
+  Type.Record(Type.String({ pattern: '^[a-z]{2}$' }), Type.String({ maxLength: 100, pattern: LINE }), {
+    minProperties: 1,
+    maxProperties: 20,
+    additionalProperties: false,
+  }),
+]);
+
+const days = Type.Integer({ minimum: 0, maximum: MAX_DAYS });
+
+const DeliveryAnswer = Type.Object({
+  options: Type.Array(
+    Type.Object({
+      id: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$' }),
+      name: AppText,
+      price: Type.Integer({ minimum: 0, maximum: MAX_PRICE }),
+      days: Type.Optional(Type.Object({ from: days, to: days })),
+    }),
+    { maxItems: MAX_OPTIONS },
+  ),
+});
+type DeliveryAnswer = Static<typeof DeliveryAnswer>;
+
+function readDeliveryAnswer(answer: unknown): DeliveryAnswer {
+  const validate = compileBody(DeliveryAnswer);
+  if (!validate(answer)) {
+    const [error] = validate.errors ?? [];
+    throw new AnswerProblem(`The answer is not valid: ${error?.instancePath ?? ''} ${error?.message ?? ''}`);
+  }
+  const { options } = answer as DeliveryAnswer;
+  if (new Set(options.map(({ id }) => id)).size < options.length) {
+    throw new AnswerProblem('The answer is not valid: /options: an id is there twice');
+  }
+  if (options.some((option) => option.days && option.days.from > option.days.to)) {
+    throw new AnswerProblem('The answer is not valid: /options: days end before they begin');
+  }
+  return { options };
+}
+
+/** What apps offer for the delivery of a cart. */
+export interface OfferedDeliveries {
+  options: readonly DeliveryOption[];
+  /** The name of an app that has not answered, and without which no delivery may be chosen; null: all have. */
+  missing: string | null;
+}
+
+const NOTHING_OFFERED: OfferedDeliveries = { options: [], missing: null };
+
+/** Asks the apps of the shop. Call it outside of transactions: it may take most of a second. */
+export async function askForDelivery(
+  calls: AppCalls,
+  { cart, settings }: Pick<PricedCart, 'cart' | 'settings'>,
+  origin: string,
+  now: Date,
+): Promise<OfferedDeliveries> {
+  const question = deliveryQuestionOf(cart, settings, now);
+  if (!question) return NOTHING_OFFERED;
+  const { shopId, version, taxModel } = settings;
+  const answers = await calls.ask(
+    { shopId, version, origin },
+    { kind: 'deliveryOptions', about: { ...question, taxModel }, read: readDeliveryAnswer },
+  );
+  const digest = questionDigest(question);
+  return {
+    options: answers.flatMap((answer) => optionsOf(answer, digest, settings)),
+    missing:
+      answers.find(({ answer, call }) => answer === undefined && call.onFailure === 'refuse')?.app.name ??
+      null,
+  };
+}
+
+/** Its name for the option that is offered without an answer; no answer can have one like it. */
+const FIXED = '-fixed';
+
+function optionsOf(
+  { app, call: { onFailure }, answer }: AppAnswer<DeliveryAnswer>,
+  digest: string,
+  settings: Settings,
+): DeliveryOption[] {
+  const optionWith = (optionId: string, name: string | Localised): DeliveryOption => ({
+    shippingMethodId: methodIdOf(app.appId, optionId),
+    appId: app.appId,
+    optionId,
+    name: inLocales(name, settings),
+    price: null,
+    fixedPrice: null,
+    days: null,
+    questionDigest: digest,
+  });
+  if (answer) {
+    return answer.options.map(({ id, name, price, days: transit }) => ({
+      ...optionWith(id, name),
+      price,
+      days: transit ? { from: transit.from, to: transit.to } : null,
+    }));
+  }
+  if (typeof onFailure === 'string') return [];
+  const { price, name } = onFailure;
+  return [{ ...optionWith(FIXED, name ? { ...name } : app.name), fixedPrice: price }];
+}
+
+/** A UUID of version 8: the same option has the same id in every cart. */
+function methodIdOf(appId: string, optionId: string): string {
+  const bytes = createHash('sha256').update(`${appId} ${optionId}`).digest().subarray(0, 16);
+  bytes[6] = 0x80 | (bytes[6]! & 0x0f);
+  bytes[8] = 0x80 | (bytes[8]! & 0x3f);
+  return bytes
+    .toString('hex')
+    .toUpperCase()
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** What an app says by language, in the locales of the shop: English stands in for a language that it does not have. */
+export function inLocales(text: string | Localised, { locales }: Pick<Settings, 'locales'>): Localised {
+  if (typeof text === 'string') return Object.fromEntries(locales.map((locale) => [locale, text]));
+  const standIn = text['en'] ?? Object.values(text)[0]!;
+  return Object.fromEntries(locales.map((locale) => [locale, text[locale.slice(0, 2)] ?? standIn]));
+}
+
+/** The option of the cart as it is offered now; undefined: it is no longer. */
+export function optionNow(
+  { deliveryOption }: Pick<CartRow, 'deliveryOption'>,
+  { options }: OfferedDeliveries,
+): DeliveryOption | undefined {
+  return options.find(({ shippingMethodId }) => shippingMethodId === deliveryOption?.shippingMethodId);
+}
+
+const listDeliveryOptions = operation({
+  under: 'manage',
+  method: 'GET',
+  path: '/carts/:cartId/delivery-options',
+  name: 'listDeliveryOptions',
+  summary: 'List delivery options of a cart',
+  description:
+    'How this cart can be delivered, with prices: the shipping methods of the shop, then what its apps offer, which are asked now. `Update shipping data` chooses one by its id. 409: an app without which no delivery can be chosen does not answer.',
+  tag: 'carts',
+  labels: [],
+  access: 'cart token',
+  params: Type.Object({ cartId: Id }),
+  answer: Type.Object(
+    {
+      items: Type.Array(
+        Type.Object(
+          {
+            id: { ...Id, description: 'For Update shipping data.' },
+            name: Type.String({ description: 'In the language of the cart.', examples: ['Express'] }),
+            price: { ...Price, description: 'With this option.' },
+            days: Nullable(
+              Type.Object(
+                {
+                  from: Type.Integer({ description: 'At least.', examples: [1] }),
+                  to: Type.Integer({ description: 'At most.', examples: [2] }),
+                },
+                {
+                  title: 'delivery option days',
+                  description: 'Working days in transit, as an app has said; null: unknown.',
+                },
+              ),
+            ),
+            app: Nullable({
+              ...Id,
+              description: 'The client id of the app that offers it; null: a shipping method of the shop.',
+            }),
+            option: Nullable(
+              Type.String({ description: 'The name of the option in the app.', examples: ['express'] }),
+            ),
+          },
+          { title: 'delivery option' },
+        ),
+        { description: 'The options.' },
+      ),
+    },
+    { title: 'delivery option list' },
+  ),
+});
+
+export function deliveryOptions(
+  api: Operations,
+  { carts, calls }: { carts: CartStore; calls: AppCalls },
+): void {
+  api.read(listDeliveryOptions, async (call) => {
+    const { db, origin } = call;
+    const open = await carts.open(call);
+    const { cart, settings } = open;
+    const { options, missing } = await askForDelivery(calls, open, origin, db.now);
+    if (missing !== null) throw new Refusal('APP_NOT_ANSWERING', { app: missing });
+    const { delivery } = open.priced.totals;
+    const own = delivery.isNeeded
+      ? delivery.possible.filter(({ shippingMethodId }) => isOfShop(shippingMethodId, settings))
+      : [];
+    const priceWith = (choice: Partial<CartRow>) => {
+      const { totals } = contentOf({ ...cart, ...choice, shippingPrice: null }, settings, db.now);
+      return totals.delivery.isChosen
+        ? priceOf(totals.shipping!.price, cart.currency, cart.taxType, cart.locale)
+        : undefined;
+    };
+    return {
+      items: [
+        ...own.flatMap((method) => {
+          const { shippingMethodId: id } = method;
+          const price = priceWith({ shippingMethodId: id, deliveryOption: null });
+          const name = anyText(named(method, settings), cart.locale, settings.defaultLocale)!;
+          return price ? [{ id, name, price, days: null, app: null, option: null }] : [];
+        }),
+        ...options.flatMap((deliveryOption) => {
+          const { shippingMethodId: id, name, days: transit, appId: app, optionId: option } = deliveryOption;
+          const price = priceWith({ shippingMethodId: id, deliveryOption });
+          const text = textIn(name, cart.locale, settings.defaultLocale)!;
+          return price ? [{ id, name: text, price, days: transit, app, option }] : [];
+        }),
+      ],
+    };
+  });
+}
+
+export const isOfShop = (id: string, { shippingMethods }: Pick<Settings, 'shippingMethods'>): boolean =>
+  shippingMethods.some(({ shippingMethodId }) => shippingMethodId === id.toUpperCase());

@@ -1,0 +1,76 @@
+import type { Transaction } from '../../db/database.ts';
+import { catalogueSql, sql } from '../../db/sql.ts';
+import { quoted } from '../../platform/backup/tables.ts';
+import { deleteShop, updateDeletion, updateEmailFreeze, updatePlan } from '../../shops/shop/queries.ts';
+
+/**
+ * What stays of a shop that a backup of itself replaces: who works in it, what was entered in this installation only, what is
+ * counted for its bills, and its whole audit log. Everything else is what it was in the backup.
+ */
+const KEPT_TABLES = [
+  'audit_entry',
+  'dkim_key',
+  'email_problem',
+  'email_relay',
+  'saved_view',
+  'shop_day',
+  'shop_user',
+  'transport_account',
+] as const;
+
+/** What the host has decided about the shop, and the domains that are proved for it. */
+export interface ReplacedShop {
+  plan: string | null;
+  deletionAt: Date | null;
+  emailsFrozen: string | null;
+  domains: string[];
+}
+
+const keptName = (table: string) => quoted(`kept_${table}`);
+
+/** Deletes the shop. What stays waits in tables of this transaction. undefined: there is no such shop. */
+export async function takeOutShop(tx: Transaction, shopId: string): Promise<ReplacedShop | undefined> {
+  const shop = await tx.one<ReplacedShop>(sql`
+    select plan, deletion_at as "deletionAt", emails_frozen_reason as "emailsFrozen", array(
+        select host from shop_domain where shop_domain.shop_id = ${shopId} order by position
+      ) as domains
+    from shop where shop_id = ${shopId} for update`);
+  if (!shop) return undefined;
+  for (const table of KEPT_TABLES) {
+    await tx.run(
+      catalogueSql([
+        `create temporary table ${keptName(table)} (like ${quoted(table)} including generated) on commit drop`,
+      ]),
+    );
+    await tx.run(
+      catalogueSql(
+        [`insert into ${keptName(table)} select * from ${quoted(table)} where shop_id = `, ''],
+        [shopId],
+      ),
+    );
+  }
+  await deleteShop(tx, shopId);
+  return shop;
+}
+
+/** Puts what stays beside the rows of the backup. */
+export async function putBack(
+  tx: Transaction,
+  shopId: string,
+  { plan, deletionAt, emailsFrozen }: ReplacedShop,
+): Promise<void> {
+  for (const table of KEPT_TABLES) {
+    await tx.run(
+      catalogueSql(
+        [
+          `insert into ${quoted(table)} select * from ${keptName(table)} where shop_id = `,
+          ' on conflict do nothing',
+        ],
+        [shopId],
+      ),
+    );
+  }
+  await updatePlan(tx, shopId, plan);
+  await updateDeletion(tx, shopId, deletionAt);
+  await updateEmailFreeze(tx, shopId, emailsFrozen);
+}
