@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { symlink } from 'node:fs/promises';
+import { readFile, symlink } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -43,9 +43,10 @@ async function freePort(): Promise<string> {
   return String(port);
 }
 
-async function placeOrder(service: string): Promise<string> {
+/** The number of an order, and what the app has offered for its delivery. */
+async function placeOrder(service: string): Promise<{ number: string; offered: object[] }> {
   const call = async (method: string, url: string, body?: object, headers: Record<string, string> = {}) => {
-    const response = await fetch(service + DEMO + url, {
+    const response = await fetch(service + url, {
       method,
       headers: { 'content-type': 'application/json', authorization: 'Bearer demo-all', ...headers },
       ...(body && { body: JSON.stringify(body) }),
@@ -63,18 +64,24 @@ async function placeOrder(service: string): Promise<string> {
     emailAddress: 'ada@mail.example',
   };
   const productId = '018C16DF-9280-7011-A1E6-35C0FF99683F';
-  const made = await call('POST', '/carts', {
+  const made = await call('POST', `${DEMO}/carts`, {
     lineItems: [{ productId, quantity: 1 }],
     billingAddress: address,
   });
   const token = made.headers.get('x-epages-cart-token')!;
-  const { answer } = await call(
-    'POST',
-    `/carts/${made.answer['cartId']}/order`,
-    {},
-    { 'x-epages-cart-token': token },
+  const cartId = made.answer['cartId']!;
+  const cart = { 'x-epages-cart-token': token };
+  const options = await call(
+    'GET',
+    `/manage/shops/DemoShop/carts/${cartId}/delivery-options`,
+    undefined,
+    cart,
   );
-  return answer['orderNumber']!;
+  const { items } = options.answer as unknown as {
+    items: { name: string; price: object; app: string | null }[];
+  };
+  const { answer } = await call('POST', `${DEMO}/carts/${cartId}/order`, {}, cart);
+  return { number: answer['orderNumber']!, offered: items.filter(({ app }) => app !== null) };
 }
 
 test('the app of npm create is installed into a shop that the command starts, and hears of an order', async () => {
@@ -89,7 +96,9 @@ test('the app of npm create is installed into a shop that the command starts, an
   const app = start(['--import', 'tsx', 'src/main.ts'], { cwd, PORT: appPort, KONTOR_URL: service });
   await waitFor(() => app.said().includes('The app is at'));
 
-  const words = ['app', 'dev', 'DemoShop', `localhost:${appPort}`];
+  const guide = await readFile(path.join(ROOT, 'docs/apps.md'), 'utf8');
+  const [, line = ''] = /\n```sh\nnpx kontor (app dev [^\n]+)\n```/.exec(guide)!;
+  const words = line.replace('localhost:3000', `localhost:${appPort}`).split(' ');
   const dev = start([kontorFile, ...words], { KONTOR_DATA: data, PORT: port, LOG_LEVEL: 'silent' });
   await waitFor(() => dev.said().includes('npx kontor app delete'));
   const [, appId] = /kontor app delete DemoShop (\S+)/.exec(dev.said())!;
@@ -108,7 +117,8 @@ to uninstall it: npx kontor app delete DemoShop ${appId}
 `,
   );
 
-  const number = await placeOrder(service);
+  const { number, offered } = await placeOrder(service);
+  expect(offered).toMatchObject([{ name: 'By bike', option: 'bike', price: { amount: 3.9 }, app: appId }]);
   await waitFor(() => dev.said().endsWith(' ms\n'));
   expect(dev.said()).toMatch(
     new RegExp(

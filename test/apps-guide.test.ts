@@ -10,10 +10,10 @@ import { cleanUp, newFolder, startKontor, waitFor, type Running } from './proces
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-/** The first part of docs/apps.md, done as it is written: its files are written, its commands are called. */
-const guide = readFileSync(path.join(import.meta.dirname, '../docs/apps.md'), 'utf8').split(
-  '## Address and token',
-)[0]!;
+/** A part of docs/apps.md, done as it is written: its files are written, its commands are called. */
+const guide = readFileSync(path.join(import.meta.dirname, '../docs/apps.md'), 'utf8')
+  .split('## An app in ten minutes')[1]!
+  .split('\n## ', 1)[0]!;
 const blocks = [...guide.matchAll(/```(js|sh)\n(.*?)```/gs)].map(([, kind, text]) => ({ kind, text: text! }));
 const files = blocks.filter(({ kind }) => kind === 'js').map(({ text }) => text);
 const commands = blocks.filter(({ kind }) => kind === 'sh').map(({ text }) => text.trim());

@@ -42,9 +42,15 @@ afterAll(async () => {
   await cleanUp();
 });
 
-test('an empty folder becomes an app whose own tests pass', async () => {
-  const { stdout } = await npm(['create', 'kontor-app', 'order-notes'], folder);
-  expect(stdout).toContain('    cd order-notes\n    npm install\n    npm test\n    npm run dev\n');
+test('the lines of the guide make an app in an empty folder, and its own tests pass', async () => {
+  const guide = readFileSync(path.join(ROOT, 'docs/apps.md'), 'utf8');
+  const [, block = ''] = /\n## Begin an app\n\n```sh\n(.*?)```/s.exec(guide)!;
+  const lines = block.replaceAll('my-app', 'order-notes').trim().split('\n');
+  const [create, ...others] = lines;
+  expect(create).toBe('npm create kontor-app order-notes');
+  const { stdout } = await npm(create!.split(' ').slice(1), folder);
+  expect(stdout).toContain(others.map((line) => `    ${line}\n`).join(''));
+  expect(others).toEqual(['cd order-notes', 'npm install', 'npm test', 'npm run dev']);
   const app = path.join(folder, 'order-notes');
   expect((await readdir(app)).toSorted()).toEqual(
     ['.gitignore', 'README.md', 'package.json', 'public', 'src', 'test', 'tsconfig.json'].toSorted(),
