@@ -788,7 +788,7 @@ test('the official client of MCP lists and calls them', async () => {
   const transport = new StreamableHTTPClientTransport(new URL('http://demoshop.localhost/ucp/mcp'), {
     fetch,
   });
-  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  await client.connect(transport);
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toEqual(OPERATIONS.map(({ name }) => name));
   expect(
