@@ -1,4 +1,7 @@
 import { createPublicKey, verify, type JsonWebKey } from 'node:crypto';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   ask,
@@ -11,11 +14,13 @@ import {
   type FakeAssistant,
 } from '../../test/fake-assistant.ts';
 import { givenOtherShop, startDemo } from '../../test/demo.ts';
+import { SEED } from '../../test/seed.ts';
 import type { Answer, Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
 import { applySettings } from '../shops/settings/file.ts';
 import { UCP_VERSION } from './capabilities.ts';
 import { assistantKeyRotation } from './keys.ts';
+import { OPERATIONS } from './operations.ts';
 
 let service: Service;
 let assistant: FakeAssistant;
@@ -762,6 +767,141 @@ describe('the tools of MCP', () => {
     expect(rebound.statusCode).toBe(404);
   });
 });
+
+test('the official client of MCP lists and calls them', async () => {
+  const { app } = service;
+  const fetch = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const headers = Object.fromEntries(new Headers(init.headers));
+    const answer = await app.inject({
+      method: (init.method ?? 'GET') as 'GET',
+      url: new URL(url).pathname,
+      headers: { ...headers, host: 'demoshop.localhost' },
+      ...(typeof init.body === 'string' && { payload: init.body }),
+    });
+    const hasBody = answer.statusCode !== 202 && answer.statusCode !== 405;
+    return new Response(hasBody ? answer.body : null, {
+      status: answer.statusCode,
+      headers: { 'content-type': String(answer.headers['content-type'] ?? '') },
+    });
+  };
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  const transport = new StreamableHTTPClientTransport(new URL('http://demoshop.localhost/ucp/mcp'), {
+    fetch,
+  });
+  await client.connect(transport);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(OPERATIONS.map(({ name }) => name));
+  expect(
+    tools.filter(({ annotations }) => annotations?.readOnlyHint === true).map(({ name }) => name),
+  ).toEqual(OPERATIONS.filter(({ writes }) => !writes).map(({ name }) => name));
+  const meta = { 'ucp-agent': { profile: assistant.profile } };
+  const { structuredContent } = await client.callTool({
+    name: 'search_catalog',
+    arguments: { meta, catalog: { query: 'kettle' } },
+  });
+  expect(structuredContent).toMatchObject({ products: [{ title: 'Beacon Kettle 1.7 l' }] });
+  await client.close();
+});
+
+test(`no request makes a failure of the service, seed ${SEED}`, async () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 30 }),
+    fc.constantFrom(
+      'AP-100',
+      'kettle',
+      '',
+      '__proto__',
+      'constructor',
+      "' or 1=1",
+      '\ufeff',
+      'EUR',
+      'de-DE',
+      '%00',
+    ),
+  );
+  const value: fc.Arbitrary<unknown> = fc.oneof(
+    text,
+    fc.integer(),
+    fc.double(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(text, { maxLength: 3 }),
+  );
+  const context = fc.record(
+    { language: fc.oneof(text, value), currency: fc.oneof(text, value) },
+    { requiredKeys: [] },
+  );
+  const line = fc.record({
+    item: fc.record({ id: fc.oneof(text, value) }),
+    quantity: fc.oneof(fc.integer(), value),
+  });
+  const body = fc.record(
+    {
+      query: fc.oneof(text, value),
+      ids: fc.oneof(fc.array(text, { maxLength: 4 }), value),
+      id: fc.oneof(text, value),
+      selected: fc.oneof(fc.array(fc.record({ name: text, label: text }), { maxLength: 3 }), value),
+      preferences: fc.oneof(fc.array(text, { maxLength: 3 }), value),
+      filters: fc.oneof(
+        fc.record({
+          categories: fc.array(text, { maxLength: 3 }),
+          price: fc.record({ min: fc.nat(), max: fc.nat() }),
+        }),
+        value,
+      ),
+      pagination: fc.oneof(fc.record({ cursor: text, limit: fc.integer() }, { requiredKeys: [] }), value),
+      context: fc.oneof(context, value),
+      line_items: fc.oneof(fc.array(line, { maxLength: 3 }), value),
+      cart_id: fc.oneof(text, value),
+    },
+    { requiredKeys: [] },
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...OPERATIONS),
+      fc.oneof(body, value),
+      text,
+      text,
+      async (operation, given, id, header) => {
+        const path = `/ucp${operation.path.replace(':id', encodeURIComponent(id.toWellFormed()) || '-')}`;
+        const headers = {
+          'idempotency-key': header.replaceAll(/[^\x21-\x7e]/g, ''),
+          'accept-language': header.replaceAll(/[^\x20-\x7e]/g, ''),
+        };
+        const { profile } = assistant;
+        const rest = await ask(
+          service,
+          path,
+          operation.method === 'GET' ? undefined : JSON.stringify(given),
+          {
+            profile,
+            method: operation.method,
+            headers,
+          },
+        );
+        const argument = operation.argument ?? 'none';
+        const tool = await ask(service, '/ucp/mcp', {
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: {
+            name: operation.name,
+            arguments: {
+              meta: { 'ucp-agent': { profile }, 'idempotency-key': header },
+              id,
+              [argument]: given,
+            },
+          },
+        });
+        for (const { status, body: answer } of [rest, tool]) {
+          expect([200, 201, 400, 404, 409]).toContain(status);
+          expect(answer).toBeTypeOf('object');
+        }
+      },
+    ),
+    { numRuns: 150, seed: SEED },
+  );
+}, 120_000);
 
 test('the last calls are noted, and of each shop only so many', async () => {
   await service.app.assistantCalls.write();

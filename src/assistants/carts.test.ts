@@ -35,8 +35,12 @@ afterAll(async () => {
 });
 beforeEach(() => service.setClock(undefined));
 
-const send = (method: AssistantCall['method'], path: string, body?: unknown, call: AssistantCall = {}) =>
-  ask(service, `/ucp${path}`, body, { profile: assistant.profile, method, ...call });
+const send = (
+  method: NonNullable<AssistantCall['method']>,
+  path: string,
+  body?: unknown,
+  call: AssistantCall = {},
+) => ask(service, `/ucp${path}`, body, { profile: assistant.profile, method, ...call });
 const lines = (...entries: [id: string, quantity: number][]) => ({
   line_items: entries.map(([id, quantity]) => ({ item: { id }, quantity })),
 });

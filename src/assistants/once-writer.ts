@@ -41,11 +41,14 @@ export function onceWriter(
     const request = { shopId, caller: `assistant ${agent.profile}`, method: 'UCP', url: name, body: given };
     try {
       if (key === undefined) return await db.transaction(run);
-      checkKey(String(key));
+      if (typeof key !== 'string') {
+        throw new ProtocolProblem('invalid_request', 'The Idempotency-Key is not a text');
+      }
+      checkKey(key);
       return await db.transaction(async (tx) => {
         const { answer } = await onceOnly(
           tx,
-          { ...request, key: String(key) },
+          { ...request, key },
           async () => ({ status: 200, headers: {}, body: JSON.stringify(await run(tx)) }),
           // The answer holds the id of a cart, which opens it.
           answerSeal,

@@ -7,6 +7,7 @@ import type { Capability } from './capabilities.ts';
 import { CHECKOUT, createSession, SessionRequest, showCanceled, showSession } from './checkout-sessions.ts';
 import type { OperationCall } from './context.ts';
 import { failure, success } from './outcome.ts';
+import { Context } from './schema.ts';
 
 /** An operation of the protocol: a route of its REST binding, and a tool of its MCP binding. */
 export interface AssistantOperation {
@@ -49,7 +50,7 @@ const SEARCH = 'dev.ucp.shopping.catalog.search';
 const LOOKUP = 'dev.ucp.shopping.catalog.lookup';
 const CART = 'dev.ucp.shopping.cart';
 
-const NoRequest = Type.Object({});
+const NoRequest = Type.Object({ context: Type.Optional(Context) });
 
 const showCart: ShowCart = async (cart) => success(CART, cart);
 
