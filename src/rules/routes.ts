@@ -235,6 +235,8 @@ function toRule(rule: RuleRow, db: { now: Date; serviceNow: Date }): Static<type
 }
 
 function toRun({ at, ...run }: RunRow): Static<typeof RuleRun> {
-  const { runId, ruleId, position, resource, resourceId, outcome, actions, error } = run;
+  const { runId, ruleId, position, resource, resourceId, outcome, error } = run;
+  // JSON of the database has an order of its own.
+  const actions = run.actions.map(({ kind, outcome: result, note }) => ({ kind, outcome: result, note }));
   return { runId, ruleId, date: toMilliseconds(at), position, resource, resourceId, outcome, actions, error };
 }

@@ -119,18 +119,20 @@ export function ruleFields(visit: ShopVisit, rule: RuleValues, draft: Draft | un
     ${rule.schedule && scheduleFields(visit, rule.schedule, draft)}
     <fieldset>
       <legend>${words.if}</legend>
-      <p class="hint">${words.conditionsHint}</p>
-      ${field('needsAll')}
-      ${Array.from({ length: rows }, (_, index) => {
-        const condition = showFields(CONDITIONS, visit, {
-          values: rule.conditions[index] ?? {},
-          draft,
-          row: String(index),
-        });
-        return html`<div class="row">
-          ${condition('fact', { choices: factChoices })} ${condition('operator')} ${condition('value')}
-        </div>`;
-      })}
+      <div class="stack">
+        <p class="hint">${words.conditionsHint}</p>
+        ${field('needsAll')}
+        ${Array.from({ length: rows }, (_, index) => {
+          const condition = showFields(CONDITIONS, visit, {
+            values: rule.conditions[index] ?? {},
+            draft,
+            row: String(index),
+          });
+          return html`<div class="row">
+            ${condition('fact', { choices: factChoices })} ${condition('operator')} ${condition('value')}
+          </div>`;
+        })}
+      </div>
     </fieldset>
     ${rule.actions.map((action, index) => actionFields(visit, resource, action, index, facts, draft))}`;
 }
@@ -160,17 +162,19 @@ function actionFields(
   const named = facts.map((name) => `{${name}}`).join(' ');
   return html`<fieldset>
     <legend>${words.then}: ${words.actions[kind]}</legend>
-    ${field('kind')}
-    ${PARTS_OF[kind].map((part) => {
-      if (part === 'text' && isTag) return field('text', { label: words.tag, rows: 1 });
-      if (part === 'text') return field('text', { hint: words.textHint({ facts: named }) });
-      if (part === 'field') {
-        const choices = fields.map((one) => ({ value: fullKey(one), text: fullKey(one) }));
-        return field('field', { choices });
-      }
-      return field(part);
-    })}
-    ${field('remove')}
+    <div class="stack">
+      ${field('kind')}
+      ${PARTS_OF[kind].map((part) => {
+        if (part === 'text' && isTag) return field('text', { label: words.tag, rows: 1 });
+        if (part === 'text') return field('text', { hint: words.textHint({ facts: named }) });
+        if (part === 'field') {
+          const choices = fields.map((one) => ({ value: fullKey(one), text: fullKey(one) }));
+          return field('field', { choices });
+        }
+        return field(part);
+      })}
+      ${field('remove')}
+    </div>
   </fieldset>`;
 }
 

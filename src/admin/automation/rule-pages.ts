@@ -166,13 +166,13 @@ async function showNew(visit: ShopVisit, request: PageRequest, draft?: Draft): P
   };
   return {
     ...page,
-    main: html`${chooseAction(visit, resource, { event: event ?? BY_SCHEDULE })}
-      <form method="post" class="card">
+    main: html`<form method="post" class="card">
         ${problemOf(draft)}
         <p>${words.when}: <strong>${whenOf(visit, event)}</strong></p>
         ${ruleFields(visit, rule, draft)}
         <button class="main">${visit.messages.form.add}</button>
-      </form>`,
+      </form>
+      ${chooseAction(visit, resource, { event: event ?? BY_SCHEDULE })}`,
   };
 }
 
@@ -208,13 +208,13 @@ async function showRule(visit: ShopVisit, request: PageRequest, draft?: Draft): 
     actions: html`<a class="button" href="${adminPath(visit, `${path}/preview`)}">${words.preview}</a>
       <a class="button" href="${adminPath(visit, `${path}/runs`)}">${words.log}</a>`,
     main: html`${paused !== null && html`<p class="notice">${words.pausedBecause({ reason: paused })}</p>`}
-      ${mayChange && rule.actions.length < MAX_ACTIONS && chooseAction(visit, resource, {})}
       <form method="post" class="card">
         ${problemOf(draft)}
         <p>${words.when}: <strong>${whenText(visit, rule)}</strong></p>
         ${ruleFields(visit, { ...rule, actions }, draft)}
         ${mayChange && html`<button class="main">${visit.messages.form.save}</button>`}
       </form>
+      ${mayChange && rule.actions.length < MAX_ACTIONS && chooseAction(visit, resource, {})}
       ${
         mayChange &&
         buttonForm({
