@@ -3,7 +3,7 @@ import type { Caller } from '../http/callers.ts';
 import { Refusal } from '../http/errors.ts';
 import type { TaxType } from '../http/price.ts';
 import { contentOf, type PricedContent } from '../pricing/content.ts';
-import type { DeliveryOption } from '../pricing/delivery-option.ts';
+import type { DeliveryOption } from '../pricing/input.ts';
 import type { CartCoupon, PaymentStatus, StoredLine } from '../pricing/input.ts';
 import type { Address } from '../shops/countries/address.ts';
 import type { Settings } from '../shops/settings/settings.ts';
