@@ -2115,6 +2115,11 @@ export const OPERATIONS: readonly Operation[] = [
     params: { cartId: cart },
     answer: lacking(cartShape(), 'shippingAddress'),
   }),
+  operation('GET /manage/carts/{cartId}/delivery-options', 'public', {
+    labels: [],
+    params: { cartId: cart },
+    answer: shape('items: array'),
+  }),
   operation('GET /manage/carts/{cartId}/buyer', 'public', {
     labels: [],
     params: { cartId: cart },

@@ -39,8 +39,8 @@ let check: Reply;
 let asked: AppQuestion[];
 
 const CALLS = [
-  { kind: 'deliveryOptions', url: '/delivery', timeoutMs: 300, onFailure: 'hide' },
-  { kind: 'checkoutValidation', url: '/check', timeoutMs: 300, onFailure: 'hide' },
+  { kind: 'deliveryOptions', url: '/delivery', timeoutMs: 800, onFailure: 'hide' },
+  { kind: 'checkoutValidation', url: '/check', timeoutMs: 800, onFailure: 'hide' },
 ];
 
 beforeAll(async () => {
@@ -284,7 +284,7 @@ test('an app refuses an order with a reason and a field, and nothing changes', a
 });
 
 const FAILURES: readonly [string, () => Reply, string][] = [
-  ['hangs', () => () => {}, 'The receiver did not answer within 0.3 s'],
+  ['hangs', () => () => {}, 'The receiver did not answer within 0.8 s'],
   [
     'answers with an error',
     () => (_q, response) => void response.writeHead(500).end(),

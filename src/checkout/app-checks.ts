@@ -10,7 +10,7 @@ import type { Queries } from '../db/database.ts';
 import { Refusal } from '../http/errors.ts';
 import { textIn } from '../http/locale.ts';
 import { compileBody } from '../http/validation.ts';
-import type { DeliveryOption } from '../pricing/delivery-option.ts';
+import type { DeliveryOption } from '../pricing/input.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 
 const MAX_REASON = 300;

@@ -12,6 +12,7 @@ import type {
   CartCoupon,
   CartInput,
   CouponInput,
+  DeliveryOption,
   LineInput,
   PaymentStatus,
   CartSelection,
@@ -23,7 +24,6 @@ import {
   optionInput,
   questionDigest,
   type ContentDeliveryOption,
-  type DeliveryOption,
   type DeliveryQuestion,
 } from './delivery-option.ts';
 import type { DaySpan } from './delivery-span.ts';

@@ -1,29 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Localised } from '../http/locale.ts';
 import type { Settings, ShippingMethod, ShippingZone } from '../shops/settings/settings.ts';
 import type { CartProduct } from './cart-product.ts';
 import type { WorkingDays } from './delivery-span.ts';
-import type { CartInput, LineInput } from './input.ts';
+import type { CartInput, DeliveryOption, LineInput } from './input.ts';
 import { taxClassFor } from './tax.ts';
 import type { CartTotals } from './totals.ts';
-
-/** A way to deliver a cart that an app offers, as a cart stores it with the answer. */
-export interface DeliveryOption {
-  /** Made from the app and its name for the option, so that it stands wherever a shipping method does. */
-  shippingMethodId: string;
-  appId: string;
-  /** Its name for the option. */
-  optionId: string;
-  name: Localised;
-  /** Minor units of the cart's currency, in its tax type; null: the fixed price. */
-  price: number | null;
-  /** The merchant has agreed to it for when the app does not answer: minor units of the shop; null: the app has answered. */
-  fixedPrice: number | null;
-  /** In transit; null: unknown. */
-  days: WorkingDays | null;
-  /** Of the question that was answered: the option is for no other content and destination. */
-  questionDigest: string;
-}
 
 /** What an order keeps of it beside its name and price. */
 export type ContentDeliveryOption = Pick<DeliveryOption, 'appId' | 'optionId' | 'days'> & {

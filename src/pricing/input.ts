@@ -3,7 +3,8 @@ import type { CartProduct, PricedProduct } from './cart-product.ts';
 import type { Address } from '../shops/countries/address.ts';
 import type { Buyer } from '../shops/vat-numbers/buyer.ts';
 import type { Settings, ShippingMethod, ShippingZone } from '../shops/settings/settings.ts';
-import type { DeliveryOption } from './delivery-option.ts';
+import type { Localised } from '../http/locale.ts';
+import type { WorkingDays } from './delivery-span.ts';
 
 /** The complete input for the totals of a cart. */
 export interface CartInput {
@@ -27,6 +28,24 @@ export interface CartInput {
   };
   /** A price set by hand stands for a payment outside the shop's methods. */
   payment: { methodId: string | null; price: number | null };
+}
+
+/** A way to deliver a cart that an app offers, as a cart stores it with the answer. */
+export interface DeliveryOption {
+  /** Made from the app and its name for the option, so that it stands wherever a shipping method does. */
+  shippingMethodId: string;
+  appId: string;
+  /** Its name for the option. */
+  optionId: string;
+  name: Localised;
+  /** Minor units of the cart's currency, in its tax type; null: the fixed price. */
+  price: number | null;
+  /** The merchant has agreed to it for when the app does not answer: minor units of the shop; null: the app has answered. */
+  fixedPrice: number | null;
+  /** In transit; null: unknown. */
+  days: WorkingDays | null;
+  /** Of the question that was answered: the option is for no other content and destination. */
+  questionDigest: string;
 }
 
 export interface LineInput {
