@@ -50,7 +50,7 @@ function typeOf(types) {
 
 /** Of several, the first: generators make a class of each choice, which takes no plain value. */
 function choiceOf(choices) {
-  const [first] = choices.filter(({ type }) => type !== 'null');
+  const first = choices.find(({ type }) => type !== 'null');
   const nullable = choices.some(({ type }) => type === 'null') && { nullable: true };
   return { anyOf: undefined, ...(first.$ref ? { allOf: [first] } : first), ...nullable };
 }
