@@ -79,7 +79,7 @@ test('a release is one commit and a tag, with the version in every file that nam
   const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Record<string, { version: string }>;
   };
-  const folders = ['', ...FILES.slice(2).map(path.dirname)];
+  const folders = ['', ...FILES.slice(2).map((file) => path.dirname(file))];
   expect(folders.map((name) => packages[name]!.version)).toEqual(folders.map(() => '1.1.0'));
   // Nothing else changes in the lock file, and only the first version in openapi.json.
   expect(git('diff', '--numstat', before, '--', 'package-lock.json')).toBe('5\t5\tpackage-lock.json');
