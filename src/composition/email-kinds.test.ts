@@ -584,6 +584,18 @@ describe("a shop's own words", () => {
       shopUrl: 'https://shop.example/shop/Harbour',
       message: 'On Sunday from 2 to 4 am the service is not available.',
     },
+    rule: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      subject: 'Order 1042 is large',
+      rule: 'Large orders',
+    },
+    ruleCustomer: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      subject: 'Order 1042 is large',
+      rule: 'Large orders',
+    },
   };
 
   test.each(KIND_NAMES)('of %s can name no link that carries a secret', (name) => {

@@ -847,7 +847,11 @@ describe('lists of the API are filtered by fields', () => {
       2,
       [second.orderId, first.orderId],
     ]);
-    expect(await found(`field=by.wrap:blue&customerId=${first.customerId}`)).toEqual([1, [first.orderId]]);
+    // All three were placed with the same email address.
+    const ofCustomer = [2, [second.orderId, first.orderId]];
+    expect(await found(`field=by.wrap:blue&customerId=${first.customerId}`)).toEqual(ofCustomer);
+    const { customerId: stranger } = await created('/customers', { billingAddress: { firstName: 'Ada' } });
+    expect(await found(`field=by.wrap:blue&customerId=${stranger}`)).toEqual([0, []]);
     expect((await found(`field=by.wrap:blue&productId=${productId}`))[0]).toBe(2);
     expect(await found('field=by.wrap:blue&closedOn=true')).toEqual([0, []]);
   });
