@@ -112,7 +112,7 @@ test('only these need no token at all', () => {
 });
 
 test('these need the token of their cart, and some a scope as well', () => {
-  expect(ofCarts).toHaveLength(21);
+  expect(ofCarts).toHaveLength(22);
   const scoped = ofCarts.flatMap(({ method, path, scopes }) => {
     const part = path.split('/').at(-1);
     return scopes.map((scope) => `${method} ${part} ${scope}`);
@@ -132,6 +132,10 @@ test('these need two scopes, because they give away or change what both protect'
   expect(names).toEqual([
     'GET /manage/customers/{customerId}/export customers_read,orders_read',
     'POST /manage/customers/{customerId}/erase customers_write,orders_write',
+    // A rule reads what happens, and acts.
+    'POST /manage/rules orders_read,orders_write',
+    'PUT /manage/rules/{ruleId} orders_read,orders_write',
+    'DELETE /manage/rules/{ruleId} orders_read,orders_write',
     // Drafts are among them, and reading what is public needs no token.
     'POST /manage/mailings newsletters_read,coupons_write',
     'PUT /manage/mailings/{mailingId} newsletters_read,coupons_write',

@@ -850,17 +850,21 @@ const shopperValue =
     return { fields: { 'shopper.note': 'For Ada' } };
   };
 
-const ruleContent = `name: string
+const ruleShape = shape(`ruleId: string
+  name: string
   isActive: boolean
+  event: string|null
+  schedule: object|null
+  schedule.every: string
+  schedule.hour: integer
+  schedule.weekday: integer|null
+  schedule.day: integer|null
+  resource: string
   needsAll: boolean
   conditions: array
   conditions[].fact: string
-  conditions[].operator: string`;
-
-const ruleShape = shape(
-  'ruleId: string',
-  ruleContent,
-  `conditions[].value: string|null
+  conditions[].operator: string
+  conditions[].value: string|null
   actions: array
   actions[].kind: string
   actions[].to: string|null
@@ -869,20 +873,16 @@ const ruleShape = shape(
   actions[].address: string|null
   actions[].field: string|null
   actions[].value: string|null
-  event: string|null
-  schedule: object|null
-  schedule~.every: string
-  schedule~.hour: integer
-  schedule~.weekday: integer|null
-  schedule~.day: integer|null
-  resource: string
   nextRunOn: string|null
-  paused: string|null`,
-);
+  paused: string|null`);
 
-const ruleRequest = shape(
-  ruleContent,
-  `conditions[].value?: string|null
+const ruleRequest = shape(`name: string
+  isActive: boolean
+  needsAll: boolean
+  conditions: array
+  conditions[].fact: string
+  conditions[].operator: string
+  conditions[].value?: string|null
   actions: array
   actions[].kind: string
   actions[].to?: string|null
@@ -896,8 +896,7 @@ const ruleRequest = shape(
   schedule.every: string
   schedule.hour: integer
   schedule.weekday?: integer|null
-  schedule.day?: integer|null`,
-);
+  schedule.day?: integer|null`);
 
 const RULE_CONDITIONS = [{ fact: 'newOrders', operator: 'atLeast', value: '3' }];
 const RULE_ACTIONS = [
@@ -2118,7 +2117,12 @@ export const OPERATIONS: readonly Operation[] = [
   operation('GET /manage/carts/{cartId}/delivery-options', 'public', {
     labels: [],
     params: { cartId: cart },
-    answer: shape('items: array'),
+    answer: shape(
+      'items: array\nitems[].id: string\nitems[].name: string',
+      object('items[].price', price),
+      'items[].days~: object|null\nitems[].days.from: integer\nitems[].days.to: integer',
+      'items[].app: string|null\nitems[].option: string|null',
+    ),
   }),
   operation('GET /manage/carts/{cartId}/buyer', 'public', {
     labels: [],
