@@ -3659,7 +3659,7 @@ export interface paths {
         put?: never;
         /**
          * Create webhook
-         * @description Like createWebhook, but the answer shows the secret of the webhook, this once.
+         * @description Like createWebhook, but the answer shows the secret of the webhook, this once. It can be called with custom fields.
          *
          *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` and a token it happens once, and a repeated call gets the first answer. Without a token the key is ignored. It goes beyond the ePages API.
          */
@@ -12931,6 +12931,29 @@ export interface components {
              */
             active: "true" | "false" | true | false;
         };
+        /** ManagedWebhookCreateRequest */
+        ManagedWebhookCreateRequest: {
+            /**
+             * @description The address that is called: https, on port 443 or one above 1023.
+             * @example https://erp.example/hooks/orders
+             */
+            callbackUrl: string;
+            /**
+             * @description The events that it is called for.
+             * @example ORDER_CREATE
+             */
+            eventType: components["schemas"]["EventType"];
+            /**
+             * @description Whether it is called at once; absent: it is.
+             * @example true
+             */
+            active?: boolean;
+            /**
+             * @description Whether each call has `fields` beside `entity`: the custom fields of what the event is about that the app may read.
+             * @example true
+             */
+            includeFields?: boolean;
+        };
         /** CreatedWebhook */
         CreatedWebhook: {
             /**
@@ -12965,6 +12988,11 @@ export interface components {
             updatedOn: string;
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
+            /**
+             * @description Whether each call has `fields` beside `entity`: the custom fields of what the event is about that the app may read.
+             * @example true
+             */
+            includeFields: boolean;
             /**
              * @description Signs what is sent, as the Standard Webhooks specification says. It is shown this once; a new one can be made.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
@@ -14426,6 +14454,7 @@ export type WebhookList = components['schemas']['WebhookList'];
 export type WebhookCreateRequest = components['schemas']['WebhookCreateRequest'];
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookActivation = components['schemas']['WebhookActivation'];
+export type ManagedWebhookCreateRequest = components['schemas']['ManagedWebhookCreateRequest'];
 export type CreatedWebhook = components['schemas']['CreatedWebhook'];
 export type WebhookSecret = components['schemas']['WebhookSecret'];
 export type WebhookDelivery = components['schemas']['WebhookDelivery'];
@@ -42104,10 +42133,11 @@ export interface operations {
                  * @example {
                  *       "callbackUrl": "https://erp.example/hooks/orders",
                  *       "eventType": "ORDER_CREATE",
-                 *       "active": true
+                 *       "active": true,
+                 *       "includeFields": true
                  *     }
                  */
-                "application/json": components["schemas"]["WebhookCreateRequest"];
+                "application/json": components["schemas"]["ManagedWebhookCreateRequest"];
             };
         };
         responses: {
@@ -46953,6 +46983,8 @@ export interface operations {
                     eventType: "ORDER_CREATE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
         };
@@ -47032,6 +47064,8 @@ export interface operations {
                     eventType: "ORDER_UPDATE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
         };
@@ -47114,6 +47148,8 @@ export interface operations {
                      * @example {}
                      */
                     entity: Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
         };
@@ -47193,6 +47229,8 @@ export interface operations {
                     eventType: "PRODUCT_CREATE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
         };
@@ -47272,6 +47310,8 @@ export interface operations {
                     eventType: "PRODUCT_UPDATE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
         };
@@ -47354,6 +47394,8 @@ export interface operations {
                      * @example {}
                      */
                     entity: Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
         };
@@ -47515,6 +47557,8 @@ export interface operations {
                     eventType: "ORDER_PAID";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -47599,6 +47643,8 @@ export interface operations {
                     eventType: "ORDER_SHIPPED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -47683,6 +47729,8 @@ export interface operations {
                     eventType: "ORDER_SHIPMENT_UNDONE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -47767,6 +47815,8 @@ export interface operations {
                     eventType: "ORDER_CANCELLED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -47851,6 +47901,8 @@ export interface operations {
                     eventType: "ORDER_REFUNDED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -47935,6 +47987,8 @@ export interface operations {
                     eventType: "ORDER_WITHDRAWN";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -48019,6 +48073,8 @@ export interface operations {
                     eventType: "RETURN_REQUESTED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -48103,6 +48159,8 @@ export interface operations {
                     eventType: "RETURN_APPROVED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -48187,6 +48245,8 @@ export interface operations {
                     eventType: "RETURN_REJECTED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -48271,6 +48331,8 @@ export interface operations {
                     eventType: "RETURN_RECEIVED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -48355,6 +48417,8 @@ export interface operations {
                     eventType: "RETURN_REFUNDED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -48439,6 +48503,8 @@ export interface operations {
                     eventType: "DOCUMENT_ISSUED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -48523,6 +48589,8 @@ export interface operations {
                     eventType: "STOCK_LOW";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -48607,6 +48675,8 @@ export interface operations {
                     eventType: "STOCK_OUT";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -48691,6 +48761,8 @@ export interface operations {
                     eventType: "CUSTOMER_CREATE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Customer"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -48775,6 +48847,8 @@ export interface operations {
                     eventType: "CUSTOMER_ERASE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Customer"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -49030,6 +49104,8 @@ export interface operations {
                     eventType: "IMPORT_FINISHED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["ShopInfo"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -49114,6 +49190,8 @@ export interface operations {
                     eventType: "SETTINGS_CHANGED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["ShopInfo"] | Record<string, never>;
+                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
