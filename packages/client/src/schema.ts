@@ -5193,6 +5193,11 @@ export interface components {
              * @example false
              */
             isFilter: boolean;
+            /**
+             * @description The attribute of product feeds that it fills.
+             * @example material
+             */
+            feedAttribute: string | null;
             /** @description The values of a choice. */
             choices: components["schemas"]["CustomFieldChoice"][] | null;
             /**
@@ -5274,6 +5279,12 @@ export interface components {
              * @example false
              */
             isFilter?: boolean;
+            /**
+             * @description The attribute of product feeds that it fills: a public text, number or choice of products or variations.
+             * @example material
+             * @enum {string|null}
+             */
+            feedAttribute?: "material" | "pattern" | "color" | "size" | "gender" | "age_group" | "custom_label_0" | "custom_label_1" | "custom_label_2" | "custom_label_3" | "custom_label_4" | null;
             /** @description The values of a choice. */
             choices?: components["schemas"]["CustomFieldChoice"][] | null;
             /**
@@ -5326,6 +5337,12 @@ export interface components {
              * @example false
              */
             isFilter?: boolean;
+            /**
+             * @description The attribute of product feeds that it fills: a public text, number or choice of products or variations.
+             * @example material
+             * @enum {string|null}
+             */
+            feedAttribute?: "material" | "pattern" | "color" | "size" | "gender" | "age_group" | "custom_label_0" | "custom_label_1" | "custom_label_2" | "custom_label_3" | "custom_label_4" | null;
             /** @description The values of a choice. */
             choices?: components["schemas"]["CustomFieldChoice"][] | null;
             /**
@@ -46983,7 +47000,18 @@ export interface operations {
                     eventType: "ORDER_CREATE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
@@ -47064,7 +47092,18 @@ export interface operations {
                     eventType: "ORDER_UPDATE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
@@ -47148,7 +47187,18 @@ export interface operations {
                      * @example {}
                      */
                     entity: Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
@@ -47229,7 +47279,18 @@ export interface operations {
                     eventType: "PRODUCT_CREATE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
@@ -47310,7 +47371,18 @@ export interface operations {
                     eventType: "PRODUCT_UPDATE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
@@ -47394,7 +47466,18 @@ export interface operations {
                      * @example {}
                      */
                     entity: Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
@@ -47557,7 +47640,18 @@ export interface operations {
                     eventType: "ORDER_PAID";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -47643,7 +47737,18 @@ export interface operations {
                     eventType: "ORDER_SHIPPED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -47729,7 +47834,18 @@ export interface operations {
                     eventType: "ORDER_SHIPMENT_UNDONE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -47815,7 +47931,18 @@ export interface operations {
                     eventType: "ORDER_CANCELLED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -47901,7 +48028,18 @@ export interface operations {
                     eventType: "ORDER_REFUNDED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -47987,7 +48125,18 @@ export interface operations {
                     eventType: "ORDER_WITHDRAWN";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -48073,7 +48222,18 @@ export interface operations {
                     eventType: "RETURN_REQUESTED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -48159,7 +48319,18 @@ export interface operations {
                     eventType: "RETURN_APPROVED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -48245,7 +48416,18 @@ export interface operations {
                     eventType: "RETURN_REJECTED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -48331,7 +48513,18 @@ export interface operations {
                     eventType: "RETURN_RECEIVED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -48417,7 +48610,18 @@ export interface operations {
                     eventType: "RETURN_REFUNDED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -48503,7 +48707,18 @@ export interface operations {
                     eventType: "DOCUMENT_ISSUED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -48589,7 +48804,18 @@ export interface operations {
                     eventType: "STOCK_LOW";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -48675,7 +48901,18 @@ export interface operations {
                     eventType: "STOCK_OUT";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -48761,7 +48998,18 @@ export interface operations {
                     eventType: "CUSTOMER_CREATE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Customer"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -48847,7 +49095,18 @@ export interface operations {
                     eventType: "CUSTOMER_ERASE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Customer"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -49104,7 +49363,18 @@ export interface operations {
                     eventType: "IMPORT_FINISHED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["ShopInfo"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
@@ -49190,7 +49460,18 @@ export interface operations {
                     eventType: "SETTINGS_CHANGED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["ShopInfo"] | Record<string, never>;
-                    /** @description Custom fields of the entity that the app may read; only where the webhook includes them. */
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.

@@ -293,7 +293,7 @@ describe('a delivery', () => {
         token: owner,
         body,
       });
-      expect(made.status, made.text).toBe(201);
+      expect(made.status).toBe(201);
     };
     await define({
       key: 'washing',

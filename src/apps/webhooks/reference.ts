@@ -72,6 +72,9 @@ function bodyOf(type: EventType) {
         description:
           'Custom fields of the entity that the app may read; only where the webhook includes them.',
         items: { $ref: '#/components/schemas/ShownCustomField' },
+        examples: [
+          [{ namespace: 'care', key: 'washing', name: 'Washing', type: 'text', value: 'Cold wash' }],
+        ],
       },
     }),
     ...(hasData && { data: { type: 'object', description: 'What changed.', examples: [{}] } }),
