@@ -67,6 +67,7 @@ export async function measureWebhooks(
           eventType: 'PRODUCT_UPDATE',
           callbackUrl,
           active: true,
+          includesFields: false,
           secretSealed: seal(key, newWebhookSecret()),
         });
       });

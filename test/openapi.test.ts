@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errorGuide } from '../src/site/docs/error-guide.ts';
 import { openapiText, operationsText } from '../src/openapi/document.ts';
 import type { OpenApiDocument, Parameter, Schema } from '../src/openapi/components.ts';
-import { EVENT_TYPE_NAMES, type EventType } from '../src/platform/events/types.ts';
+import { EVENT_TYPE_NAMES, EVENT_TYPES, type EventType } from '../src/platform/events/types.ts';
 import { CONTRACT_TYPES } from '../src/apps/webhooks/render.ts';
 import { startService, type Service } from './service.ts';
 
@@ -125,6 +125,8 @@ describe('openapi.json', () => {
     }
   });
 
+  const HAVE_FIELDS = new Set(['order', 'product', 'customer', 'shop']);
+
   test('describes the call of every type of event, with a body whose fields have descriptions and examples', () => {
     expect(Object.keys(document.webhooks!)).toEqual(EVENT_TYPE_NAMES);
     for (const [type, { post }] of Object.entries(document.webhooks!)) {
@@ -137,6 +139,7 @@ describe('openapi.json', () => {
         'createdOn',
         'eventType',
         'entity',
+        ...(HAVE_FIELDS.has(EVENT_TYPES[type as EventType].resource) ? ['fields'] : []),
         ...(isOfContract ? [] : ['data']),
       ]);
       for (const field of Object.values(properties!)) {

@@ -774,6 +774,7 @@ const fieldChange = {
   readableBy: 'merchant',
   writableBy: 'owner',
   isFilter: true,
+  feedAttribute: null,
   choices: [{ key: 'red', label: { en_GB: 'Red' } }],
   jsonSchema: null,
 };
@@ -783,6 +784,7 @@ const fieldChangeRequest = shape(`
   readableBy: string
   writableBy: string
   isFilter?: boolean
+  feedAttribute?: string|null
   choices?: array|null
   choices[].key: string
   choices[].label: object
@@ -801,6 +803,7 @@ const customFieldShape = shape(`
   readableBy: string
   writableBy: string
   isFilter: boolean
+  feedAttribute: string|null
   choices: array|null
   choices[].key: string
   choices[].label: object
@@ -3571,8 +3574,8 @@ export const OPERATIONS: readonly Operation[] = [
     labels: [],
     status: 201,
     body: newWebhook,
-    request: 'callbackUrl: string\neventType: string\nactive?: boolean',
-    answer: shape('webhookId: string', webhookFields, 'secret: string'),
+    request: 'callbackUrl: string\neventType: string\nactive?: boolean\nincludeFields?: boolean',
+    answer: shape('webhookId: string', webhookFields, 'includeFields: boolean\nsecret: string'),
   }),
   operation('POST /manage/webhooks/{webhookId}/secret', 'any token', {
     labels: [],

@@ -36,6 +36,8 @@ const constraints = {
     contradiction(
       'lists are filtered by text, number, boolean, date and choice only, of products, customers, orders and carts',
     ),
+  custom_field_feed: () =>
+    contradiction('feeds have public texts, numbers and choices of products and variations only'),
   custom_field_localised: () =>
     contradiction('only text, richText, json and file have values for each language'),
 };
@@ -143,6 +145,7 @@ export function customFields(api: Operations): void {
       isList: false,
       isLocalised: false,
       isFilter: false,
+      feedAttribute: null,
       choices: null,
       jsonSchema: null,
       ...withoutNulls(body),
@@ -162,6 +165,7 @@ export function customFields(api: Operations): void {
       ...field,
       description: null,
       isFilter: false,
+      feedAttribute: null,
       choices: null,
       jsonSchema: null,
       ...withoutNulls(body),
@@ -241,7 +245,7 @@ function checkNames(names: Localised, place: string, locales: readonly string[])
 
 export function toField(field: CustomField) {
   const { fieldId, resource, namespace, key, type, isList, isLocalised, appId, name, description } = field;
-  const { readableBy, writableBy, isFilter, choices } = field;
+  const { readableBy, writableBy, isFilter, feedAttribute, choices } = field;
   const jsonSchema = (field.jsonSchema ?? null) as Record<string, unknown> | null;
   return {
     fieldId,
@@ -257,6 +261,7 @@ export function toField(field: CustomField) {
     readableBy,
     writableBy,
     isFilter,
+    feedAttribute,
     choices,
     jsonSchema,
   };

@@ -100,6 +100,7 @@ describe('definitions', () => {
       readableBy: 'public',
       writableBy: 'owner',
       isFilter: false,
+      feedAttribute: null,
       choices: [{ key: 'cold', label: { en_GB: 'Cold' } }],
       jsonSchema: null,
     };
@@ -112,6 +113,7 @@ describe('definitions', () => {
       readableBy: 'merchant',
       writableBy: 'merchant',
       isFilter: true,
+      feedAttribute: null,
       choices: [{ key: 'hot', label: { en_GB: 'Hot' } }],
     };
     expect((await manage('PUT', path, { body: change })).body).toEqual({ ...expected, ...change });
@@ -139,6 +141,12 @@ describe('definitions', () => {
     );
     expect((await refused({ type: 'money', isFilter: true }))[0]).toBe(400);
     expect((await refused({ resource: 'category', isFilter: true }))[0]).toBe(400);
+    expect((await refused({ readableBy: 'merchant', feedAttribute: 'color' }))[1]).toBe(
+      'The custom field contradicts itself: feeds have public texts, numbers and choices of products and variations only',
+    );
+    expect((await refused({ type: 'money', feedAttribute: 'color' }))[0]).toBe(400);
+    expect((await refused({ resource: 'category', feedAttribute: 'color' }))[0]).toBe(400);
+    expect((await refused({ feedAttribute: 'price' }))[0]).toBe(400);
     expect((await refused({ type: 'number', isLocalised: true }))[0]).toBe(400);
     expect((await refused({ readableBy: 'owner', writableBy: 'merchant' }))[0]).toBe(400);
     expect((await refused({ writableBy: 'shopper' }))[0]).toBe(400);

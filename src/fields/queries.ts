@@ -107,8 +107,25 @@ export function findValuesOfFields(
     order by resource_id, field_id, locale, position`);
 }
 
+/** The beginnings of the first values of some text, number and choice fields. */
+export function findShortValues(
+  db: Queries,
+  shopId: string,
+  resourceIds: readonly string[],
+  fieldIds: readonly string[],
+  { entries, length }: { entries: number; length: number },
+) {
+  return db.many<{ resourceId: string; fieldId: string; locale: string; text: string }>(sql`
+    select upper(resource_id::text) as "resourceId", upper(field_id::text) as "fieldId", locale,
+      left(value #>> '{}', ${length}) as text
+    from custom_field_value
+    where shop_id = ${shopId} and resource_id = any (${resourceIds}::uuid[]) and field_id = any (${fieldIds}::uuid[])
+      and position < ${entries}
+    order by resource_id, field_id, locale, position`);
+}
+
 /**
- * The same, with the characters of all values up to each. The first value beyond `maxLength` is the last one that is
+ * The values of some fields, with the characters of all values up to each. The first value beyond `maxLength` is the last one that is
  * read: things that are many together may have very long ones.
  */
 export function findBoundedValues(
@@ -269,6 +286,7 @@ const insertFields = insertInto('custom_field', {
   readableBy: 'text',
   writableBy: 'text',
   isFilter: 'boolean',
+  feedAttribute: 'text',
   choices: 'jsonb',
   jsonSchema: 'jsonb',
   createdAt: 'timestamptz',
@@ -277,7 +295,7 @@ const insertFields = insertInto('custom_field', {
 /** `custom_field_key` refuses a name that is taken. */
 export function insertField(tx: Transaction, shopId: string, field: Omit<CustomField, 'appId'>) {
   const { fieldId, resource, namespace, key, type, name, description, isList, isLocalised } = field;
-  const { readableBy, writableBy, isFilter, choices, jsonSchema } = field;
+  const { readableBy, writableBy, isFilter, feedAttribute, choices, jsonSchema } = field;
   const row = {
     fieldId,
     resource,
@@ -291,6 +309,7 @@ export function insertField(tx: Transaction, shopId: string, field: Omit<CustomF
     readableBy,
     writableBy,
     isFilter,
+    feedAttribute,
     choices,
     jsonSchema: jsonSchema ?? null,
     createdAt: tx.now,
@@ -304,7 +323,7 @@ export function updateField(tx: Transaction, shopId: string, field: CustomField)
     update custom_field
     set name = ${field.name}, description = ${field.description}, readable_by = ${field.readableBy},
       writable_by = ${field.writableBy}, is_filter = ${field.isFilter},
-      choices = ${jsonText(field.choices)}::jsonb, json_schema = ${jsonText(field.jsonSchema)}::jsonb
+      feed_attribute = ${field.feedAttribute}, choices = ${jsonText(field.choices)}::jsonb, json_schema = ${jsonText(field.jsonSchema)}::jsonb
     where shop_id = ${shopId} and field_id = ${field.fieldId} and removed_at is null`);
 }
 

@@ -1,7 +1,12 @@
 import { Type, type Static } from 'typebox';
 import type { Localised } from '../http/locale.ts';
 import { Id, Nullable } from '../http/schemas.ts';
-import { FIELD_RESOURCES, type FieldResource } from '../shops/settings/settings.ts';
+import {
+  FEED_ATTRIBUTES,
+  FIELD_RESOURCES,
+  type FeedAttribute,
+  type FieldResource,
+} from '../shops/settings/settings.ts';
 import { FieldTypeName } from '../shops/settings/shown-fields.ts';
 
 export const MAX_CHOICES = 100;
@@ -65,6 +70,15 @@ const changeable = {
       description:
         'In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts; the lists of the API with `field`.',
       examples: [false],
+    }),
+  ),
+  feedAttribute: Type.Optional(
+    Type.Unsafe<FeedAttribute | null>({
+      type: ['string', 'null'],
+      enum: [...FEED_ATTRIBUTES, null],
+      description:
+        'The attribute of product feeds that it fills: a public text, number or choice of products or variations.',
+      examples: ['material'],
     }),
   ),
   choices: Type.Optional(
@@ -132,6 +146,9 @@ export const Field = Type.Object(
       description: 'Lists of the administration are filtered by it.',
       examples: [false],
     }),
+    feedAttribute: Nullable(
+      Type.String({ description: 'The attribute of product feeds that it fills.', examples: ['material'] }),
+    ),
     choices: Nullable(Type.Array(Choice, { description: 'The values of a choice.' })),
     jsonSchema: Type.Unsafe<Record<string, unknown> | null>({
       type: ['object', 'null'],

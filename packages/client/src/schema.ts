@@ -3659,7 +3659,7 @@ export interface paths {
         put?: never;
         /**
          * Create webhook
-         * @description Like createWebhook, but the answer shows the secret of the webhook, this once.
+         * @description Like createWebhook, but the answer shows the secret of the webhook, this once. It can be called with custom fields.
          *
          *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` and a token it happens once, and a repeated call gets the first answer. Without a token the key is ignored. It goes beyond the ePages API.
          */
@@ -5193,6 +5193,11 @@ export interface components {
              * @example false
              */
             isFilter: boolean;
+            /**
+             * @description The attribute of product feeds that it fills.
+             * @example material
+             */
+            feedAttribute: string | null;
             /** @description The values of a choice. */
             choices: components["schemas"]["CustomFieldChoice"][] | null;
             /**
@@ -5274,6 +5279,12 @@ export interface components {
              * @example false
              */
             isFilter?: boolean;
+            /**
+             * @description The attribute of product feeds that it fills: a public text, number or choice of products or variations.
+             * @example material
+             * @enum {string|null}
+             */
+            feedAttribute?: "material" | "pattern" | "color" | "size" | "gender" | "age_group" | "custom_label_0" | "custom_label_1" | "custom_label_2" | "custom_label_3" | "custom_label_4" | null;
             /** @description The values of a choice. */
             choices?: components["schemas"]["CustomFieldChoice"][] | null;
             /**
@@ -5326,6 +5337,12 @@ export interface components {
              * @example false
              */
             isFilter?: boolean;
+            /**
+             * @description The attribute of product feeds that it fills: a public text, number or choice of products or variations.
+             * @example material
+             * @enum {string|null}
+             */
+            feedAttribute?: "material" | "pattern" | "color" | "size" | "gender" | "age_group" | "custom_label_0" | "custom_label_1" | "custom_label_2" | "custom_label_3" | "custom_label_4" | null;
             /** @description The values of a choice. */
             choices?: components["schemas"]["CustomFieldChoice"][] | null;
             /**
@@ -12931,6 +12948,29 @@ export interface components {
              */
             active: "true" | "false" | true | false;
         };
+        /** ManagedWebhookCreateRequest */
+        ManagedWebhookCreateRequest: {
+            /**
+             * @description The address that is called: https, on port 443 or one above 1023.
+             * @example https://erp.example/hooks/orders
+             */
+            callbackUrl: string;
+            /**
+             * @description The events that it is called for.
+             * @example ORDER_CREATE
+             */
+            eventType: components["schemas"]["EventType"];
+            /**
+             * @description Whether it is called at once; absent: it is.
+             * @example true
+             */
+            active?: boolean;
+            /**
+             * @description Whether each call has `fields` beside `entity`: the custom fields of what the event is about that the app may read.
+             * @example true
+             */
+            includeFields?: boolean;
+        };
         /** CreatedWebhook */
         CreatedWebhook: {
             /**
@@ -12965,6 +13005,11 @@ export interface components {
             updatedOn: string;
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
+            /**
+             * @description Whether each call has `fields` beside `entity`: the custom fields of what the event is about that the app may read.
+             * @example true
+             */
+            includeFields: boolean;
             /**
              * @description Signs what is sent, as the Standard Webhooks specification says. It is shown this once; a new one can be made.
              * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
@@ -14426,6 +14471,7 @@ export type WebhookList = components['schemas']['WebhookList'];
 export type WebhookCreateRequest = components['schemas']['WebhookCreateRequest'];
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookActivation = components['schemas']['WebhookActivation'];
+export type ManagedWebhookCreateRequest = components['schemas']['ManagedWebhookCreateRequest'];
 export type CreatedWebhook = components['schemas']['CreatedWebhook'];
 export type WebhookSecret = components['schemas']['WebhookSecret'];
 export type WebhookDelivery = components['schemas']['WebhookDelivery'];
@@ -42104,10 +42150,11 @@ export interface operations {
                  * @example {
                  *       "callbackUrl": "https://erp.example/hooks/orders",
                  *       "eventType": "ORDER_CREATE",
-                 *       "active": true
+                 *       "active": true,
+                 *       "includeFields": true
                  *     }
                  */
-                "application/json": components["schemas"]["WebhookCreateRequest"];
+                "application/json": components["schemas"]["ManagedWebhookCreateRequest"];
             };
         };
         responses: {
@@ -46953,6 +47000,19 @@ export interface operations {
                     eventType: "ORDER_CREATE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
         };
@@ -47032,6 +47092,19 @@ export interface operations {
                     eventType: "ORDER_UPDATE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
         };
@@ -47114,6 +47187,19 @@ export interface operations {
                      * @example {}
                      */
                     entity: Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
         };
@@ -47193,6 +47279,19 @@ export interface operations {
                     eventType: "PRODUCT_CREATE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
         };
@@ -47272,6 +47371,19 @@ export interface operations {
                     eventType: "PRODUCT_UPDATE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
         };
@@ -47354,6 +47466,19 @@ export interface operations {
                      * @example {}
                      */
                     entity: Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
                 };
             };
         };
@@ -47516,6 +47641,19 @@ export interface operations {
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -47599,6 +47737,19 @@ export interface operations {
                     eventType: "ORDER_SHIPPED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -47684,6 +47835,19 @@ export interface operations {
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -47767,6 +47931,19 @@ export interface operations {
                     eventType: "ORDER_CANCELLED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -47852,6 +48029,19 @@ export interface operations {
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -47935,6 +48125,19 @@ export interface operations {
                     eventType: "ORDER_WITHDRAWN";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -48020,6 +48223,19 @@ export interface operations {
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -48103,6 +48319,19 @@ export interface operations {
                     eventType: "RETURN_APPROVED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -48188,6 +48417,19 @@ export interface operations {
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -48271,6 +48513,19 @@ export interface operations {
                     eventType: "RETURN_RECEIVED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -48356,6 +48611,19 @@ export interface operations {
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
                     /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -48439,6 +48707,19 @@ export interface operations {
                     eventType: "DOCUMENT_ISSUED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Order"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -48524,6 +48805,19 @@ export interface operations {
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
                     /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -48607,6 +48901,19 @@ export interface operations {
                     eventType: "STOCK_OUT";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -48692,6 +48999,19 @@ export interface operations {
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Customer"] | Record<string, never>;
                     /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -48775,6 +49095,19 @@ export interface operations {
                     eventType: "CUSTOMER_ERASE";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Customer"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}
@@ -49031,6 +49364,19 @@ export interface operations {
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["ShopInfo"] | Record<string, never>;
                     /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -49114,6 +49460,19 @@ export interface operations {
                     eventType: "SETTINGS_CHANGED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["ShopInfo"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
                     /**
                      * @description What changed.
                      * @example {}

@@ -5,7 +5,12 @@ import {
   getCustomField,
   updateCustomField,
 } from '../../fields/definitions.ts';
-import { FIELD_RESOURCES, FIELD_TYPES, type CustomField } from '../../shops/settings/settings.ts';
+import {
+  FEED_ATTRIBUTES,
+  FIELD_RESOURCES,
+  FIELD_TYPES,
+  type CustomField,
+} from '../../shops/settings/settings.ts';
 import { fullKey } from '../../fields/value.ts';
 import type { FieldChange } from '../../fields/schema.ts';
 import { notFound } from '../../http/errors.ts';
@@ -66,6 +71,13 @@ const changeableIn = ({ customFields: words }: AdminMessages) =>
       choices: choicesOf(['merchant', 'shopper'], words.writers),
     },
     isFilter: { kind: 'tick', label: words.isFilter, hint: words.isFilterHint },
+    feedAttribute: {
+      kind: 'choice',
+      label: words.feedAttribute,
+      hint: words.feedAttributeHint,
+      choices: choicesOf(FEED_ATTRIBUTES, words.feedAttributes),
+      empty: words.noFeed,
+    },
   }) as const;
 
 const RIGHTS = declareForm(updateCustomField, changeableIn);
@@ -276,10 +288,12 @@ function changeableFields(
     readableBy: field?.readableBy,
     writableBy: field?.writableBy,
     isFilter: field?.isFilter,
+    feedAttribute: field?.feedAttribute,
   } satisfies Record<string, StoredValue>;
   const right = showFields(RIGHTS, visit, { values, draft });
   const schema = field?.jsonSchema ? JSON.stringify(field.jsonSchema, null, 2) : '';
   return html`${right('description')} ${right('readableBy')} ${right('writableBy')} ${right('isFilter')}
+  ${right('feedAttribute')}
   ${
     hasChoices &&
     locales.map(

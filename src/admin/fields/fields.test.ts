@@ -65,12 +65,14 @@ test('a field is defined, changed and deleted', async () => {
     'choices.en_GB': 'cold = Cold wash\nhot = Hot wash',
     'choices.de_DE': 'cold = Kaltwäsche',
     isFilter: 'yes',
+    feedAttribute: 'custom_label_2',
   });
   const path = `/custom-fields/${fieldId}`;
   const list = await merchant.get('/custom-fields');
   expect(list.text).toContain('<code>care.program</code>');
   const page = await merchant.get(path);
   expect(page.text).toContain('cold = Kaltwäsche');
+  expect(page.text).toMatch(/<option value="custom_label_2" +selected>Custom label 2<\/option>/);
   const answer = await merchant.post(path, {
     ...DEFINITION,
     'name.en_GB': 'Program',
@@ -78,11 +80,12 @@ test('a field is defined, changed and deleted', async () => {
   });
   expect(answer.status).toBe(303);
   const row = await service.db.one(sql`
-    select name, choices, is_filter as "isFilter" from custom_field where field_id = ${fieldId}`);
+    select name, choices, is_filter as "isFilter", feed_attribute as "feedAttribute" from custom_field where field_id = ${fieldId}`);
   expect(row).toEqual({
     name: { en_GB: 'Program', de_DE: 'Wäsche' },
     choices: [{ key: 'cold', label: { en_GB: 'Cold' } }],
     isFilter: false,
+    feedAttribute: null,
   });
   expect((await merchant.post(`${path}/delete`)).status).toBe(303);
   expect((await merchant.get(path)).status).toBe(404);

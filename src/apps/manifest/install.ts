@@ -5,7 +5,12 @@ import { seal, unseal } from '../../platform/sealing.ts';
 import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { checkName, createApp, explained, requireInstallable } from '../apps.ts';
 import { MAX_WEBHOOKS } from '../webhooks/create.ts';
-import { deleteWebhookRow, insertWebhook, lockWebhookCount } from '../webhooks/queries.ts';
+import {
+  deleteWebhookRow,
+  insertWebhook,
+  lockWebhookCount,
+  updateIncludesFields,
+} from '../webhooks/queries.ts';
 import type { ReceiverPolicy } from '../webhooks/receiver-address.ts';
 import { createSender } from '../webhooks/sending.ts';
 import { newWebhookSecret } from '../webhooks/signature.ts';
@@ -111,17 +116,24 @@ async function syncWebhooks(
   { webhooks }: Manifest,
   { policy, key }: InstallDeps,
 ): Promise<void> {
-  const keyOf = (eventType: string, url: string) => `${eventType} ${url}`;
-  const wanted = new Map(webhooks.map((webhook) => [keyOf(webhook.eventType, webhook.url), webhook]));
+  const idOf = (eventType: string, url: string) => `${eventType} ${url}`;
+  const wanted = new Map(webhooks.map((webhook) => [idOf(webhook.eventType, webhook.url), webhook]));
   const known = await findWebhooksOfManifest(tx, shopId, appId);
-  for (const { webhookId, eventType, callbackUrl } of known) {
-    if (!wanted.delete(keyOf(eventType, callbackUrl))) await deleteWebhookRow(tx, shopId, webhookId);
+  for (const { webhookId, eventType, callbackUrl, includesFields } of known) {
+    const id = idOf(eventType, callbackUrl);
+    const webhook = wanted.get(id);
+    const { includeFields = false } = webhook ?? {};
+    if (!webhook) await deleteWebhookRow(tx, shopId, webhookId);
+    else if (includeFields !== includesFields) {
+      await updateIncludesFields(tx, shopId, webhookId, includeFields);
+    }
+    wanted.delete(id);
   }
   if (wanted.size > 0) {
     const count = await lockWebhookCount(tx, shopId);
     if (count + wanted.size > MAX_WEBHOOKS) throw new Refusal('TOO_MANY_WEBHOOKS', { limit: MAX_WEBHOOKS });
   }
-  for (const { eventType, url } of wanted.values()) {
+  for (const { eventType, url, includeFields = false } of wanted.values()) {
     const problem = policy.problemOf(new URL(url));
     if (problem !== undefined) throw new Refusal('WEBHOOK_ADDRESS_REFUSED', { problem });
     const { webhookId } = await insertWebhook(tx, shopId, {
@@ -130,6 +142,7 @@ async function syncWebhooks(
       eventType,
       callbackUrl: url,
       active: true,
+      includesFields: includeFields,
       secretSealed: seal(key, newWebhookSecret()),
     });
     await markByManifest(tx, shopId, webhookId);

@@ -125,6 +125,26 @@ test('an app is added by its address, and does nothing before the merchant agree
   expect((await merchant.get('')).text).not.toContain('Shipping labels');
 });
 
+test('a webhook of the manifest has custom fields when an update says so, and goes on where it is', async () => {
+  const appId = await added();
+  await agreed(appId);
+  const row = () =>
+    service.db.one<{ webhookId: string; includesFields: boolean }>(sql`
+      select webhook_id as "webhookId", includes_fields as "includesFields" from webhook
+      where shop_id = 'DemoShop' and app_id = ${appId}`);
+  const { webhookId } = (await row())!;
+  expect(await row()).toEqual({ webhookId, includesFields: false });
+  const [webhook] = LABELS.webhooks;
+  app.manifest = { ...LABELS, webhooks: [{ ...webhook, includeFields: true }] };
+  await merchant.post(`/apps/${appId}/read`);
+  expect((await merchant.get(`/apps/${appId}`)).text).not.toContain('An update of this app asks for more.');
+  expect(await row()).toEqual({ webhookId, includesFields: true });
+  app.manifest = LABELS;
+  await merchant.post(`/apps/${appId}/read`);
+  expect(await row()).toEqual({ webhookId, includesFields: false });
+  await merchant.post(`/apps/${appId}/uninstall`);
+});
+
 /** The claims of a token that one of the published keys has signed. */
 async function claimsOf(token: string): Promise<Record<string, unknown>> {
   const [head = '', claims = '', signature = ''] = token.split('.');

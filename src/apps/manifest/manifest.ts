@@ -72,7 +72,11 @@ export function parseManifest(text: string, from: URL): Manifest {
     registerUrl: at('/registerUrl', file.registerUrl),
     installUrl: at('/installUrl', file.installUrl),
     scopes: [...new Set(file.scopes)],
-    webhooks: entries('/webhooks', file.webhooks).map(({ eventType, url }) => ({ eventType, url })),
+    webhooks: entries('/webhooks', file.webhooks).map(({ eventType, url, includeFields }) => ({
+      eventType,
+      url,
+      ...(includeFields && { includeFields }),
+    })),
     pages: entries('/pages', file.pages).map(({ name, title, url }) => ({ name, title: texts(title), url })),
     blocks: entries('/blocks', file.blocks).map(({ name, title, url, place, height = DEFAULT_HEIGHT }) => ({
       name,

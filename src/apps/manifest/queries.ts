@@ -119,8 +119,14 @@ export async function updateApp(
 }
 
 export function findWebhooksOfManifest(tx: Transaction, shopId: string, appId: string) {
-  return tx.many<{ webhookId: string; eventType: EventType; callbackUrl: string }>(sql`
-    select upper(webhook_id::text) as "webhookId", event_type as "eventType", callback_url as "callbackUrl"
+  return tx.many<{
+    webhookId: string;
+    eventType: EventType;
+    callbackUrl: string;
+    includesFields: boolean;
+  }>(sql`
+    select upper(webhook_id::text) as "webhookId", event_type as "eventType", callback_url as "callbackUrl",
+      includes_fields as "includesFields"
     from webhook where shop_id = ${shopId} and app_id = ${appId} and by_manifest`);
 }
 

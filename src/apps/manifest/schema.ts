@@ -145,6 +145,9 @@ export const ManifestFile = Type.Object(
         Type.Object({
           eventType: choiceOf<EventType>(EVENT_TYPE_NAMES, 'The events that it is called for.'),
           url: address('Is called.', '/kontor/hook'),
+          includeFields: Type.Optional(
+            Type.Boolean({ description: 'It is called with the custom fields that the app may read.' }),
+          ),
         }),
         { maxItems: 30, description: 'Webhooks that exist as long as the app is installed.' },
       ),
@@ -299,7 +302,7 @@ export interface Manifest {
   registerUrl: string;
   installUrl: string;
   scopes: Scope[];
-  webhooks: { eventType: EventType; url: string }[];
+  webhooks: { eventType: EventType; url: string; includeFields?: true }[];
   pages: Entry[];
   blocks: BlockEntry[];
   /** Absent where there are none, as in manifests that were stored before there were any. */

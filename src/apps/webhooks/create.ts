@@ -21,7 +21,11 @@ export async function registerWebhook(
     body,
     caller,
   }: { tx: Transaction; shopId: string; body: Static<typeof NewWebhook>; caller: Caller },
-  { policy, key }: { policy: ReceiverPolicy; key: Buffer },
+  {
+    policy,
+    key,
+    includesFields = false,
+  }: { policy: ReceiverPolicy; key: Buffer; includesFields?: boolean | undefined },
 ): Promise<{ webhook: WebhookRow; secret: string }> {
   const { callbackUrl, eventType } = body;
   const { scope } = EVENT_TYPES[eventType];
@@ -39,6 +43,7 @@ export async function registerWebhook(
     eventType,
     callbackUrl,
     active: body.active ?? true,
+    includesFields,
     secretSealed: seal(key, secret),
   });
   tx.notifyAfterCommit(WEBHOOKS_CHANGED, shopId);

@@ -20,6 +20,7 @@ import {
   type LeasedWebhook,
 } from './delivery-queries.ts';
 import { deleteWebhookRow, updateNextTry } from './queries.ts';
+import { findEntityFields } from './entity-fields.ts';
 import { callbackBody, createEntityLoader, type Entity, type WebhookEntities } from './render.ts';
 import type { DeliveryAttempt, Sender } from './sending.ts';
 import { signatureHeaders, type SigningSecrets } from './signature.ts';
@@ -179,11 +180,14 @@ async function sendOne(
     mayGoOn,
   }: { loadEntity: (event: EventRow) => Promise<Entity | undefined>; mayGoOn: () => boolean },
 ): Promise<DeliveryAttempt | undefined> {
-  const { webhookId, callbackUrl } = webhook;
+  const { webhookId, appId, callbackUrl, includesFields } = webhook;
   return inSlot(shopId, new URL(callbackUrl).host, async () => {
     if (!mayGoOn()) return undefined;
     const entity = await loadEntity(event);
-    const body = callbackBody(event, { shopId, webhookId, origin, entity });
+    const found =
+      includesFields && entity && appId !== null ? await findEntityFields(db, shopId, event, appId) : [];
+    const fields = includesFields ? found : undefined;
+    const body = callbackBody(event, { shopId, webhookId, origin, entity, fields });
     const messageId = messageIdOf(deliveryIdOf(shopId, webhookId, event.position));
     const headers = signatureHeaders(secrets, { messageId, at: db.serviceNow, body });
     return sender.send(callbackUrl, headers, body);

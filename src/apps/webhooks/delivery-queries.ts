@@ -74,6 +74,7 @@ export interface LeasedWebhook {
   uninstalledAppId: string | null;
   eventType: EventType;
   callbackUrl: string;
+  includesFields: boolean;
   position: number;
   nextTryAt: Date | null;
   secretSealed: Buffer | null;
@@ -95,7 +96,7 @@ export async function leaseWebhook(
     holder,
     sql`upper(webhook_id::text) as "webhookId", lease_id as holder, upper(app_id::text) as "appId",
       upper(uninstalled_app_id::text) as "uninstalledAppId", event_type as "eventType", callback_url as "callbackUrl",
-      position, next_try_at as "nextTryAt", secret_sealed as "secretSealed",
+      includes_fields as "includesFields", position, next_try_at as "nextTryAt", secret_sealed as "secretSealed",
       former_secret_sealed as "formerSecretSealed", former_secret_until as "formerSecretUntil",
       client_secret_sealed as "clientSecretSealed"`,
   );

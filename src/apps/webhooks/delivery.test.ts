@@ -277,6 +277,108 @@ describe('a delivery', () => {
     expect([entityOf('former'), await inShop(former)]).toEqual([{}, {}]);
   });
 
+  test('has the custom fields that the app may read, for the webhooks that include them', async () => {
+    startWorker();
+    const owner = await givenToken(service, shopId, undefined, 'Care');
+    const define = async (field: object) => {
+      const body = {
+        resource: 'product',
+        namespace: 'care',
+        type: 'text',
+        readableBy: 'merchant',
+        writableBy: 'owner',
+        ...field,
+      };
+      const made = await service.call('POST', `/manage/shops/${shopId}/custom-fields`, {
+        token: owner,
+        body,
+      });
+      expect(made.status).toBe(201);
+    };
+    await define({
+      key: 'washing',
+      name: { en_GB: 'Washing' },
+      type: 'choice',
+      choices: [{ key: 'cold', label: { en_GB: 'Cold wash' } }],
+    });
+    await define({ key: 'secret', name: { en_GB: 'Secret' }, readableBy: 'owner' });
+    await define({ key: 'opening', name: { en_GB: 'Opening' }, resource: 'shop' });
+    const made = await service.call('POST', `/${shopId}/products`, {
+      token,
+      body: { name: 'Pillow', visible: true },
+    });
+    const path = `/manage/shops/${shopId}/products/${made.body.productId}/custom-fields`;
+    const patchFields = async (at: string, fields: object) => {
+      const { status } = await service.call('PATCH', at, { token: owner, body: { fields } });
+      expect(status).toBe(200);
+    };
+    const including = async (name: string, eventType: string, caller: string) => {
+      const { status, body } = await service.call('POST', `/manage/shops/${shopId}/webhooks`, {
+        token: caller,
+        body: { callbackUrl: `${receiver.url}/${name}`, eventType, includeFields: true },
+      });
+      expect(status).toBe(201);
+      expect(body).toMatchObject({ includeFields: true });
+      return body as Created;
+    };
+    await including('owner', 'PRODUCT_UPDATE', owner);
+    const other = await including('other', 'PRODUCT_UPDATE', token);
+    await create('PRODUCT_UPDATE', { url: `${receiver.url}/plain` });
+    // The contract's own operation ignores what it does not know.
+    const old = await service.call('POST', `/${shopId}/webhooks`, {
+      token,
+      body: { callbackUrl: `${receiver.url}/old`, eventType: 'PRODUCT_UPDATE', includeFields: 'yes' },
+    });
+    expect(old.status).toBe(201);
+    expect(Object.keys(old.body).toSorted()).toEqual([
+      'active',
+      'callbackUrl',
+      'createdOn',
+      'eventType',
+      'links',
+      'updatedOn',
+      'webhookId',
+    ]);
+    await patchFields(path, { 'care.washing': 'cold', 'care.secret': 'down' });
+    const calls = await receiver.until(4);
+    const bodyOf = (name: string) => calls.find((call) => call.path === `/hook/${name}`)!.body as object;
+    const washing = {
+      namespace: 'care',
+      key: 'washing',
+      name: 'Washing',
+      type: 'choice',
+      value: 'cold',
+      label: 'Cold wash',
+    };
+    const secret = { namespace: 'care', key: 'secret', name: 'Secret', type: 'text', value: 'down' };
+    const contract = ['id', 'baseUrl', 'entityUrl', 'createdOn', 'eventType', 'entity'];
+    expect(Object.keys(bodyOf('plain'))).toEqual(contract);
+    expect(Object.keys(bodyOf('old'))).toEqual(contract);
+    expect(Object.keys(bodyOf('owner'))).toEqual([...contract, 'fields']);
+    expect(bodyOf('owner')).toMatchObject({ fields: [washing, secret] });
+    expect(bodyOf('other')).toEqual({ ...bodyOf('plain'), id: other.webhookId, fields: [washing] });
+
+    // Every app hears of the settings; the fields of the shop need the scope of its API.
+    const orders = await givenToken(service, shopId, ['orders_read'], 'Orders');
+    await including('shop', 'SETTINGS_CHANGED', owner);
+    await including('without-scope', 'SETTINGS_CHANGED', orders);
+    await patchFields(`/manage/shops/${shopId}/shop/custom-fields`, { 'care.opening': 'at nine' });
+    const [one, two] = (await receiver.until(6)).slice(4);
+    const opening = { namespace: 'care', key: 'opening', name: 'Opening', type: 'text', value: 'at nine' };
+    expect(
+      Object.fromEntries([one!, two!].map((call) => [call.path, (call.body as { fields?: unknown }).fields])),
+    ).toEqual({ '/hook/shop': [opening], '/hook/without-scope': [] });
+
+    // What is gone has none.
+    await including('gone', 'PRODUCT_DELETE', owner);
+    await service.call('DELETE', `/${shopId}/products/${made.body.productId}`, { token });
+    const [gone] = (await receiver.until(7)).slice(6);
+    expect(gone!.body).toMatchObject({ eventType: 'PRODUCT_DELETE', entity: {}, fields: [] });
+    const tested = await manage('POST', `${other.webhookId}/test`);
+    expect(tested.body).toMatchObject({ isDelivered: true });
+    expect((await receiver.until(8))[7]!.body).toMatchObject({ fields: [], data: { test: true } });
+  });
+
   test('comes in order per resource, and resources do not wait for each other', async () => {
     startWorker();
     await create('ORDER_UPDATE');

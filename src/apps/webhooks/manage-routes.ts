@@ -19,7 +19,7 @@ import {
   DELIVERY_STATES,
   DeliveryList,
   NewSecret,
-  NewWebhook,
+  NewManagedWebhook,
   TestResult,
   toDelivery,
   toNewWebhook,
@@ -44,8 +44,9 @@ const createWebhookWithSecret = operation({
   path: '/webhooks',
   name: 'createWebhookWithSecret',
   summary: 'Create webhook',
-  description: 'Like createWebhook, but the answer shows the secret of the webhook, this once.',
-  body: NewWebhook,
+  description:
+    'Like createWebhook, but the answer shows the secret of the webhook, this once. It can be called with custom fields.',
+  body: NewManagedWebhook,
   status: 201,
   answer: WebhookWithSecret,
   secretAnswer: 'sealed',
@@ -150,10 +151,14 @@ const testWebhook = operation({
 /** Operations of apps on their webhooks beyond the contract. */
 export function managedWebhooks(api: Operations, { policy, loadKey }: WebhookDeps): void {
   api.write(createWebhookWithSecret, async (call) => {
-    const { webhook, secret } = await registerWebhook(call, { policy, key: await loadKey() });
+    const { webhook, secret } = await registerWebhook(call, {
+      policy,
+      key: await loadKey(),
+      includesFields: call.body.includeFields,
+    });
     call.created({ webhookId: webhook.webhookId });
     call.header('cache-control', 'no-store');
-    return { ...toNewWebhook(webhook, call.link), secret };
+    return { ...toNewWebhook(webhook, call.link), includeFields: webhook.includesFields, secret };
   });
 
   api.write(rotateWebhookSecret, async ({ tx, shopId, params: { webhookId }, caller, header }) => {
@@ -223,7 +228,14 @@ export function managedWebhooks(api: Operations, { policy, loadKey }: WebhookDep
     try {
       const { serviceNow: now } = db;
       const event = { type: webhook.eventType, resourceId: newId(now), at: now, data: { test: true } };
-      const body = callbackBody(event, { shopId, webhookId, origin, entity: undefined, isTest: true });
+      const body = callbackBody(event, {
+        shopId,
+        webhookId,
+        origin,
+        entity: undefined,
+        fields: webhook.includesFields ? [] : undefined,
+        isTest: true,
+      });
       const secrets = openSecrets(await loadKey(), webhook, app, now);
       const messageId = messageIdOf(newId(now));
       const headers = signatureHeaders(secrets, { messageId, at: now, body });

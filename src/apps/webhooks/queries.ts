@@ -8,6 +8,8 @@ export interface WebhookRow {
   eventType: EventType;
   callbackUrl: string;
   active: boolean;
+  /** Whether the custom fields of what an event is about are sent with it. */
+  includesFields: boolean;
   createdAt: Date;
   updatedAt: Date;
   secretSealed: Buffer | null;
@@ -17,7 +19,7 @@ export interface WebhookRow {
 
 const columns = sql`
   upper(webhook_id::text) as "webhookId", upper(app_id::text) as "appId", event_type as "eventType",
-  callback_url as "callbackUrl", active, created_at as "createdAt", updated_at as "updatedAt",
+  callback_url as "callbackUrl", active, includes_fields as "includesFields", created_at as "createdAt", updated_at as "updatedAt",
   secret_sealed as "secretSealed", former_secret_sealed as "formerSecretSealed",
   former_secret_until as "formerSecretUntil"`;
 
@@ -76,15 +78,16 @@ export async function insertWebhook(
     eventType: EventType;
     callbackUrl: string;
     active: boolean;
+    includesFields: boolean;
     secretSealed: Buffer;
   },
 ): Promise<WebhookRow> {
   const row = await tx.one<WebhookRow>(sql`
-    insert into webhook (shop_id, webhook_id, app_id, event_type, callback_url, active, created_at, updated_at, position,
-      secret_sealed)
+    insert into webhook (shop_id, webhook_id, app_id, event_type, callback_url, active, includes_fields, created_at,
+      updated_at, position, secret_sealed)
     select shop.shop_id, ${webhook.webhookId}::uuid, ${webhook.appId}::uuid, ${webhook.eventType}::text,
-      ${webhook.callbackUrl}::text, ${webhook.active}::boolean, ${tx.now}::timestamptz, ${tx.now}::timestamptz,
-      coalesce(counter.value, 0), ${webhook.secretSealed}::bytea
+      ${webhook.callbackUrl}::text, ${webhook.active}::boolean, ${webhook.includesFields}::boolean,
+      ${tx.now}::timestamptz, ${tx.now}::timestamptz, coalesce(counter.value, 0), ${webhook.secretSealed}::bytea
     from shop left join counter on counter.shop_id = ${shopId} and counter.name = 'event'
     where shop.shop_id = ${shopId}
     returning ${columns}`);
@@ -97,6 +100,17 @@ export function updateActive(tx: Transaction, shopId: string, webhookId: string,
     update webhook set active = ${active}, updated_at = ${tx.now}
     where shop_id = ${shopId} and webhook_id = ${webhookId}
     returning ${columns}`);
+}
+
+export function updateIncludesFields(
+  tx: Transaction,
+  shopId: string,
+  webhookId: string,
+  includesFields: boolean,
+) {
+  return tx.run(sql`
+    update webhook set includes_fields = ${includesFields}, updated_at = ${tx.now}
+    where shop_id = ${shopId} and webhook_id = ${webhookId}`);
 }
 
 /** Failed and waiting deliveries are due at once, with all their attempts. */

@@ -4,6 +4,7 @@ import {
   type EventResource,
   type EventType,
 } from '../../platform/events/types.ts';
+import { ENTITY_FIELDS } from './entity-fields.ts';
 import { CONTRACT_TYPES } from './render.ts';
 
 /** The components of the reference that describe the subjects of events. */
@@ -65,9 +66,21 @@ function bodyOf(type: EventType) {
         ? empty
         : { anyOf: [{ $ref: `#/components/schemas/${component}` }, empty] }),
     },
+    ...(ENTITY_FIELDS[resource] && {
+      fields: {
+        type: 'array',
+        description:
+          'Custom fields of the entity that the app may read; only where the webhook includes them.',
+        items: { $ref: '#/components/schemas/ShownCustomField' },
+        examples: [
+          [{ namespace: 'care', key: 'washing', name: 'Washing', type: 'text', value: 'Cold wash' }],
+        ],
+      },
+    }),
     ...(hasData && { data: { type: 'object', description: 'What changed.', examples: [{}] } }),
   };
-  return { type: 'object', required: Object.keys(properties), properties };
+  const required = Object.keys(properties).filter((name) => name !== 'fields');
+  return { type: 'object', required, properties };
 }
 
 function text(description: string, example: string) {

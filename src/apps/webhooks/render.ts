@@ -2,6 +2,7 @@ import type { Queries } from '../../db/database.ts';
 import { toSeconds } from '../../http/dates.ts';
 import { shopUrl } from '../../http/links.ts';
 import { joinRawJson, type RawJson } from '../../http/raw-json.ts';
+import type { ShownField } from '../../fields/value.ts';
 import { entityUrlOf } from '../../platform/events/entity-url.ts';
 import type { EventRow } from '../../platform/events/queries.ts';
 import { EVENT_TYPES, type EventResource, type EventType } from '../../platform/events/types.ts';
@@ -44,7 +45,7 @@ export const CONTRACT_TYPES: ReadonlySet<EventType> = new Set([
 
 export type SentEvent = Pick<EventRow, 'type' | 'resourceId' | 'at' | 'data'>;
 
-/** The body of a call: the contract's, plus the changes for types of our own. */
+/** The body of a call: the contract's, plus custom fields on request, and the changes for types of our own. */
 export function callbackBody(
   event: SentEvent,
   {
@@ -52,12 +53,15 @@ export function callbackBody(
     webhookId,
     origin,
     entity,
+    fields,
     isTest = false,
   }: {
     shopId: string;
     webhookId: string;
     origin: string;
     entity: Entity | undefined;
+    /** Custom fields, for webhooks that want them. */
+    fields?: readonly ShownField[] | undefined;
     isTest?: boolean;
   },
 ): Buffer {
@@ -70,6 +74,7 @@ export function callbackBody(
     createdOn: toSeconds(event.at),
     eventType: event.type,
     entity: entity ?? {},
+    ...(fields && { fields }),
     ...((isTest || !CONTRACT_TYPES.has(event.type)) && { data: event.data }),
   }).bytes;
 }

@@ -33,8 +33,14 @@ const secret = Type.String({
   examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
 });
 
+const includeFields = Type.Boolean({
+  description:
+    'Whether each call has `fields` beside `entity`: the custom fields of what the event is about that the app may read.',
+  examples: [true],
+});
+
 export const WebhookWithSecret = Type.Object(
-  { webhookId: Id, ...fields, secret },
+  { webhookId: Id, ...fields, includeFields, secret },
   { title: 'created webhook' },
 );
 
@@ -69,13 +75,17 @@ export const WebhookList = Type.Object(
   { title: 'webhook list' },
 );
 
-export const NewWebhook = Type.Object(
-  {
-    callbackUrl: Type.String({ ...callbackUrl, pattern: '^https?://[^\\s"<>\\\\]+$', maxLength: 2000 }),
-    eventType: Type.Enum(EVENT_TYPE_NAMES, eventType),
-    active: Type.Optional({ ...active, description: 'Whether it is called at once; absent: it is.' }),
-  },
-  { title: 'webhook (create request)' },
+const newFields = {
+  callbackUrl: Type.String({ ...callbackUrl, pattern: '^https?://[^\\s"<>\\\\]+$', maxLength: 2000 }),
+  eventType: Type.Enum(EVENT_TYPE_NAMES, eventType),
+  active: Type.Optional({ ...active, description: 'Whether it is called at once; absent: it is.' }),
+};
+
+export const NewWebhook = Type.Object(newFields, { title: 'webhook (create request)' });
+
+export const NewManagedWebhook = Type.Object(
+  { ...newFields, includeFields: Type.Optional(includeFields) },
+  { title: 'managed webhook (create request)' },
 );
 
 export const ActiveForm = Type.Object(

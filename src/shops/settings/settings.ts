@@ -105,6 +105,22 @@ export const FIELD_TYPES = [
 ] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 
+/** Attributes of the product feed of Google Merchant Center that custom fields may fill. */
+export const FEED_ATTRIBUTES = [
+  'material',
+  'pattern',
+  'color',
+  'size',
+  'gender',
+  'age_group',
+  'custom_label_0',
+  'custom_label_1',
+  'custom_label_2',
+  'custom_label_3',
+  'custom_label_4',
+] as const;
+export type FeedAttribute = (typeof FEED_ATTRIBUTES)[number];
+
 /** The definition of a custom field: what a product, a customer or an order may have beyond what all have. */
 export interface CustomField {
   fieldId: string;
@@ -122,6 +138,8 @@ export interface CustomField {
   readableBy: 'owner' | 'merchant' | 'public';
   writableBy: 'owner' | 'merchant' | 'shopper';
   isFilter: boolean;
+  /** What it fills in product feeds. */
+  feedAttribute: FeedAttribute | null;
   choices: FieldChoice[] | null;
   jsonSchema: unknown;
 }
@@ -316,6 +334,7 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
           'fieldId', upper(field_id::text), 'resource', resource, 'namespace', custom_field.namespace, 'key', key,
           'appId', upper(app_id::text), 'type', type, 'name', name, 'description', description, 'isList', is_list,
           'isLocalised', is_localised, 'readableBy', readable_by, 'writableBy', writable_by, 'isFilter', is_filter,
+          'feedAttribute', feed_attribute,
           'choices', choices, 'jsonSchema', json_schema) order by created_at, field_id), '[]')
         from custom_field
         join custom_field_namespace on custom_field_namespace.shop_id = ${shopId}

@@ -9,6 +9,7 @@ import { plainText } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { sellsToEuConsumers } from '../../shops/legal/guarantee-notice.ts';
+import type { FeedAttribute } from '../../shops/settings/settings.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
 import type { UnitKey } from '../../kernel/units.ts';
 import { hasZones } from '../../pricing/delivery-offers.ts';
@@ -29,6 +30,9 @@ export interface FeedContext {
   categoryPath: (categoryId: string) => readonly string[];
   now: Date;
 }
+
+/** What custom fields say of a product, by the name of Google's attribute. */
+export type FeedFields = Partial<Record<FeedAttribute, string>>;
 
 /** A product with the data that channels such as Google or ChatGPT require, whatever their field names. */
 export interface FeedItem {
@@ -59,6 +63,8 @@ export interface FeedItem {
   options: readonly NamedValue[];
   /** Colour, size and similar attributes that channels have a field for. */
   features: Partial<Record<FeatureName, string>>;
+  /** What only custom fields say, by the name of Google's attribute. */
+  labels: readonly NamedValue[];
   /** All other attributes that the product page lists. */
   details: readonly NamedValue[];
   /** `260 g`, of the parcel. */
@@ -100,7 +106,11 @@ const MAX_VALUE_LENGTH = 100;
 const MAX_DETAILS = 50;
 
 /** Returns undefined for products that no channel accepts: not for sale, or without a picture. */
-export function feedItem({ row, pictures }: FeedRow, context: FeedContext): FeedItem | undefined {
+export function feedItem(
+  { row, pictures }: FeedRow,
+  fields: FeedFields,
+  context: FeedContext,
+): FeedItem | undefined {
   const { visit, currency, now } = context;
   const { settings, locale, shopId } = visit;
   const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
@@ -120,6 +130,8 @@ export function feedItem({ row, pictures }: FeedRow, context: FeedContext): Feed
   const isDigital = taxClassFor(row.taxClassId ?? row.master?.taxClassId ?? null, settings).digital;
   const query = currency === settings.defaultCurrency ? {} : { currency };
   const { length, width, height } = facts;
+  const { color, size, material, pattern, ...labels } = fields;
+  const attributes = withLegalDetails(attributesOf(row, context), facts, context);
   return {
     id: feedId(row),
     title: cut(title, MAX_TITLE_LENGTH),
@@ -143,7 +155,10 @@ export function feedItem({ row, pictures }: FeedRow, context: FeedContext): Feed
         }
       : undefined,
     options: optionsOf(row, context),
-    ...withLegalDetails(attributesOf(row, context), facts, context),
+    ...attributes,
+    // A field that names its attribute is surer than an attribute that is known by its key.
+    features: { ...attributes.features, ...present({ color, size, material, pattern }) },
+    labels: Object.entries(labels).map(([name, value]) => ({ name, value })),
     weight: weightOf(facts),
     size: length && width && height ? { length, width, height } : undefined,
     measure: measureOf(facts, quantity),
@@ -151,6 +166,14 @@ export function feedItem({ row, pictures }: FeedRow, context: FeedContext): Feed
     eprelNumber: facts.eprelNumber,
     isDigital,
   };
+}
+
+function present<Values extends object>(
+  values: Values,
+): {
+  [Name in keyof Values]?: NonNullable<Values[Name]>;
+} {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }
 
 /** The merchant's product number; the id of a product whose number is too long for channels. */

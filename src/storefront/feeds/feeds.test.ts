@@ -6,7 +6,7 @@ import {
   statementsOf,
   type NewProduct,
 } from '../../../test/carts.ts';
-import { givenDomains } from '../../../test/builders.ts';
+import { givenDomains, givenToken } from '../../../test/builders.ts';
 import { givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { givenVisitor } from '../../../test/visitor.ts';
@@ -61,7 +61,7 @@ function parsedItems(text: string): Values[] {
   expect(text.slice(0, head.length)).toBe(head);
   const items: Values[] = [];
   const open = ['rss'];
-  const token = /<(\/?)((?:g:)?[a-z_]+)>|((?:[^<>&]|&(?:amp|lt|gt|quot|#39);)*)/y;
+  const token = /<(\/?)((?:g:)?[a-z_\d]+)>|((?:[^<>&]|&(?:amp|lt|gt|quot|#39);)*)/y;
   for (token.lastIndex = head.length; token.lastIndex < text.length;) {
     const at = token.lastIndex;
     const [whole, close, name, content] = token.exec(text)!;
@@ -140,6 +140,9 @@ const GOOGLE: Record<string, Rule> = {
   'g:size': { longest: 100 },
   'g:material': { longest: 200 },
   'g:pattern': { longest: 100 },
+  'g:gender': { form: /^(?:male|female|unisex)$/ },
+  'g:age_group': { form: /^(?:newborn|infant|toddler|kids|adult)$/ },
+  'g:custom_label_0': { longest: 100 },
   'g:attribute_name': { most: 100, longest: 140 },
   'g:attribute_value': { most: 100, longest: 1_000 },
   'g:shipping_weight': { form: /^\d+(?:\.\d+)? (?:lb|oz|g|kg)$/ },
@@ -415,6 +418,98 @@ test('with zones, a product has the price and the days of its delivery to each c
     'DE::Parcel DHL insured:4.90 EUR,FR::Parcel DHL insured:14.90 EUR,ES::Parcel DHL insured:14.90 EUR',
     'DE::Parcel DHL insured:30.00 EUR,FR::Parcel DHL insured:44.90 EUR,ES::Parcel DHL insured:44.90 EUR',
   ]);
+});
+
+test('custom fields fill the attributes that their definitions name', async () => {
+  const token = await givenToken(service, 'DemoShop');
+  const manage = async (method: string, path: string, body: object) => {
+    const answer = await service.call(method, `/manage/shops/DemoShop${path}`, { token, body });
+    expect([200, 201]).toContain(answer.status);
+    return answer.body;
+  };
+  const define = (key: string, feedAttribute: string, field: object = {}) =>
+    manage('POST', '/custom-fields', {
+      resource: 'product',
+      namespace: 'feeds',
+      key,
+      type: 'text',
+      name: { en_GB: key },
+      readableBy: 'public',
+      writableBy: 'merchant',
+      feedAttribute,
+      ...field,
+    });
+  const choices = [
+    { key: 'oak', label: { en_GB: 'Oak', de_DE: 'Eiche' } },
+    { key: 'steel', label: { en_GB: 'Steel & glass' } },
+  ];
+  await define('wood', 'material', { type: 'choice', isList: true, choices });
+  await define('second', 'material');
+  await define('label', 'custom_label_0', { isLocalised: true });
+  await define('people', 'gender');
+  await define('age', 'age_group');
+  await define('finish', 'color', { resource: 'variation' });
+  await define('inner', 'pattern', { resource: 'variation' });
+  const ids = Object.fromEntries(
+    (
+      await service.db.many<{ number: string; id: string }>(sql`
+        select product_number as number, upper(product_id::text) as id from product
+        where shop_id = 'DemoShop' and product_number in ('LA-100', 'LA-101')`)
+    ).map(({ number, id }) => [number, id]),
+  );
+  const before = await get('/shop/DemoShop/feeds/google.xml', {}, 'HEAD');
+  await manage('PATCH', `/products/${ids['LA-100']}/custom-fields`, {
+    fields: {
+      'feeds.wood': ['oak', 'steel'],
+      'feeds.second': 'Iron',
+      'feeds.label': { en_GB: `<Winter> & "${'x'.repeat(200)}`, de_DE: 'Winter' },
+      'feeds.people': ' Unisex ',
+      'feeds.age': 'everybody',
+    },
+  });
+  await manage('PATCH', `/products/${ids['LA-101']}/custom-fields`, {
+    fields: { 'feeds.finish': 'Old brass', 'feeds.inner': 'Waves' },
+  });
+  expect((await get('/shop/DemoShop/feeds/google.xml', {}, 'HEAD')).headers['etag']).not.toBe(
+    before.headers['etag'],
+  );
+  const filled = async (query: string) => {
+    const item = await itemOf('LA-101', query);
+    const names = ['material', 'color', 'size', 'pattern', 'gender', 'age_group', 'custom_label_0'];
+    return Object.fromEntries(names.map((name) => [name, item[`g:${name}`]]));
+  };
+  expect(await filled('')).toEqual({
+    material: ['Oak/Steel & glass'],
+    color: ['Old brass'],
+    size: ['Small'],
+    pattern: ['Waves'],
+    gender: ['unisex'],
+    age_group: undefined,
+    custom_label_0: [`<Winter> & "${'x'.repeat(88)}`],
+  });
+  expect(await filled('?locale=de_DE')).toMatchObject({
+    material: ['Eiche/Steel & glass'],
+    custom_label_0: ['Winter'],
+  });
+  expect(problemsOf(await itemOf('LA-101'), GOOGLE)).toEqual([]);
+  const record = (await acpRecords('DemoShop')).find((one) => one['item_id'] === 'LA-101');
+  expect(record).toMatchObject({ material: 'Oak/Steel & glass', color: 'Old brass', size: 'Small' });
+  // Other products have what they had.
+  expect((await itemOf('AP-110'))['g:custom_label_0']).toBeUndefined();
+
+  const { items } = await service
+    .call('GET', '/manage/shops/DemoShop/custom-fields?resource=product', { token })
+    .then(({ body }) => body as { items: { fieldId: string; namespace: string }[] });
+  for (const { fieldId, namespace } of items) {
+    if (namespace !== 'feeds') continue;
+    const path = `/manage/shops/DemoShop/custom-fields/${fieldId}`;
+    expect((await service.call('DELETE', path, { token })).status).toBe(204);
+  }
+  expect(await filled('')).toMatchObject({
+    material: undefined,
+    gender: undefined,
+    custom_label_0: undefined,
+  });
 });
 
 test('what merchants write can break neither file', async () => {

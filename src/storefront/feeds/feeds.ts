@@ -10,6 +10,7 @@ import type { Pages } from '../pages.ts';
 import { absoluteUrl, legalNames, shopName, type Visit } from '../visit.ts';
 import { agenticCommerceFeed } from './agentic-commerce.ts';
 import type { FeedFormat, FeedShop } from './feed-format.ts';
+import { findFeedFields } from './feed-fields.ts';
 import { cut, feedItem } from './feed-item.ts';
 import { googleFeed } from './google.ts';
 import { findCatalogueStamp, findCategoryPaths, findFeedProducts } from './queries.ts';
@@ -67,8 +68,10 @@ async function* feedText(visit: Visit, format: FeedFormat, currency: string): As
   const pause = newPauses();
   let piece = format.head(shop);
   for await (const rows of findFeedProducts(db, shopId)) {
+    const products = rows.map(({ row }) => row);
+    const fieldsOf = await findFeedFields(db, settings, locale, products);
     for (const row of rows) {
-      const item = feedItem(row, context);
+      const item = feedItem(row, fieldsOf(row.row), context);
       if (item) piece += format.item(item, shop);
       if (piece.length < PIECE) continue;
       yield piece;

@@ -44,6 +44,7 @@ function googleFields(item: FeedItem): Field[] {
     ['g:size', features.size],
     ['g:material', features.material],
     ['g:pattern', features.pattern],
+    ...item.labels.map(({ name, value }): Field => [`g:${name}`, value]),
     ...item.details.map(({ name, value }): Field => [
       'g:product_detail',
       [
