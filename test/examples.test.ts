@@ -21,6 +21,24 @@ beforeAll(async () => {
   await service.db.run(sql`
     insert into missed_address (shop_id, day, address, referrer, hits)
     values ('DemoShop', ${NOW}, '/teapots/old-teapot.html', '', 3)`);
+  // The example of a filter by a custom field. That of products is one of the examples.
+  for (const resource of ['customer', 'order']) {
+    const { status } = await service.call('POST', '/manage/shops/DemoShop/custom-fields', {
+      token: 'demo-all',
+      body: {
+        resource,
+        namespace: 'care',
+        key: 'washing',
+        type: 'choice',
+        name: { en_GB: 'Care instructions' },
+        readableBy: 'merchant',
+        writableBy: 'owner',
+        isFilter: true,
+        choices: [{ key: 'cold', label: { en_GB: 'Cold wash' } }],
+      },
+    });
+    expect(status).toBe(201);
+  }
   calls = callsOf((await service.app.inject('/openapi.json')).json());
 });
 afterAll(() => service.close());
@@ -74,6 +92,7 @@ const ID_IN: Record<string, (answer: Answer) => string> = {
   mailingId: ({ body }) => body.mailingId,
   redirectId: ({ body }) => body.redirectId,
   fieldId: ({ body }) => body.fieldId,
+  ruleId: ({ body }) => body.ruleId,
 };
 
 function urlOf(call: Call): string {
@@ -155,7 +174,9 @@ async function refused(call: Call, status: string, path: string): Promise<Answer
       if (exampleOf(call, 'Idempotency-Key') !== undefined) {
         return ask(withHeaders({ 'idempotency-key': 'a key' }));
       }
-      return ask({}, `${requiredOf(call) || '?'}&locale=en`);
+      // Where it is that of the custom fields alone, it says nothing without them.
+      const withFields = exampleOf(call, 'includeFields') === undefined ? '' : '&includeFields=true';
+      return ask({}, `${requiredOf(call) || '?'}&locale=en${withFields}`);
     }
     case '401':
       return ask({ token: 'no-such-token' });

@@ -112,8 +112,8 @@ test('an order', async () => {
   const carts = await Promise.all([1, 2, 3].map(() => givenFullCart(shop, { 'AP-100': 1, 'TE-100': 1 })));
   expect(await count('place an order', () => on(carts.pop()!, 'POST', '/order'))).toEqual({
     statements: 18,
-    files: about(83),
-    own: about(64),
+    files: about(92),
+    own: about(70),
   });
 });
 
@@ -137,9 +137,9 @@ test('an order in the admin', async () => {
     select upper(order_id::text) as id from customer_order where shop_id = 'DemoShop' and order_number like '%/1013'`);
   const path = `/orders/${order!.id}`;
   expect(await count('open an order', () => merchant.get(path), 'admin')).toEqual({
-    statements: 9,
-    files: about(103),
-    own: about(65),
+    statements: 10,
+    files: about(106),
+    own: about(68),
   });
 });
 

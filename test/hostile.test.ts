@@ -550,7 +550,9 @@ describe.each(aSixth(OPERATIONS))('$name', (operation) => {
 describe.each(indexed(OPERATIONS.filter(({ query }) => query.includes('resultsPerPage'))))(
   'the page of $name',
   (operation) => {
-    const refused = async (search: string) => textOf(operation, await send(operation, {}, `?${search}`), 400);
+    const searched = (search: string) => (valid: string) => `${valid || '?'}&${search}`;
+    const refused = async (search: string) =>
+      textOf(operation, await send(operation, {}, searched(search)), 400);
 
     test('odd values are refused', async () => {
       for (const name of ['page', 'resultsPerPage']) {
@@ -585,10 +587,10 @@ describe.each(indexed(OPERATIONS.filter(({ query }) => query.includes('resultsPe
       const { largestPage } = operation;
       const tooLarge = [String(largestPage + 1), '100000', '99999999999999999999999'];
       for (const value of oneInTurn(tooLarge, operation.index)) {
-        const { answer } = await send(operation, {}, `?resultsPerPage=${value}`);
+        const { answer } = await send(operation, {}, searched(`resultsPerPage=${value}`));
         expect([answer.status, answer.body.resultsPerPage]).toEqual([200, largestPage]);
       }
-      const { results } = (await send(operation, {}, '')).answer.body;
+      const { results } = (await send(operation, {}, searched(''))).answer.body;
       expect(results).toBeGreaterThan(0);
       const largest = Number.MAX_SAFE_INTEGER;
       const pages: [string, number][] = [
@@ -601,7 +603,7 @@ describe.each(indexed(OPERATIONS.filter(({ query }) => query.includes('resultsPe
         ['1e999', largest],
       ];
       for (const [value, page] of someInTurn(pages, operation.index, 2)) {
-        const { answer } = await send(operation, {}, `?page=${value}&resultsPerPage=100`);
+        const { answer } = await send(operation, {}, searched(`page=${value}&resultsPerPage=100`));
         expect(answer).toMatchObject({
           status: 200,
           body: { results, page, resultsPerPage: 100, items: [] },
@@ -614,8 +616,10 @@ describe.each(indexed(OPERATIONS.filter(({ query }) => query.includes('resultsPe
 describe.each(indexed(OPERATIONS.filter(({ query }) => query.includes('locale'))))(
   'the locale of $name',
   (operation) => {
+    // Where it is that of the custom fields alone, it says nothing without them.
+    const withFields = operation.query.includes('includeFields') ? ['includeFields=true'] : [];
     const inLocale = (value: string) => (valid: string) =>
-      `?${[`locale=${value}`, ...valid.slice(1).split('&')].filter((part, at) => at === 0 || !/^(locale=|$)/.test(part)).join('&')}`;
+      `?${[`locale=${value}`, ...withFields, ...valid.slice(1).split('&')].filter((part, at) => at === 0 || !/^(locale=|$)/.test(part)).join('&')}`;
 
     test('odd values are refused', async () => {
       await changesNothing(operation, async (send) => {

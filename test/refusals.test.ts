@@ -22,6 +22,8 @@ const filesWith = (text: string | RegExp) =>
 test('only pages throw texts of their own; everything else throws a code of the catalogue', () => {
   const throwing = filesWith(/\b(?:badRequest|conflict|forbidden|gone|new HttpError)\(|extends HttpError\b/);
   expect(throwing.filter((path) => !/^(?:admin|storefront)\//.test(path))).toEqual([
+    // Has the codes of the protocol of assistants.
+    'assistants/problem.ts',
     // Declares them.
     'http/errors.ts',
     // Words the problems of validation, which have codes of their own.
@@ -62,10 +64,11 @@ test('a refusal without words for pages is thrown only where no page of the admi
     status === 401
       ? []
       : filesWith(`'${code}'`)
-          // The network edge, operations for apps and of the host, the stream of events, the receiver of payment providers.
+          // The network edge, operations for apps, for assistants and of the host, which replaces a shop by its backup, the
+          // stream of events, the receiver of payment providers.
           .filter(
             (path) =>
-              !/^(?:http|apps|host|openapi|platform\/events)\/|^orders\/payments\/webhook-route|^admin\/users\/staff/.test(
+              !/^(?:http|apps|assistants|host|openapi|platform\/events)\/|^imports\/backup\/restore|^orders\/payments\/webhook-route|^admin\/users\/staff/.test(
                 path,
               ),
           )

@@ -78,7 +78,7 @@ export interface CartWriteRequest extends CartRequest {
 /** The cart does not exist, or no longer: it has become an order or has expired. */
 export class CartGone extends Refusal<'CART_ORDERED' | 'CART_CURRENCY_ENDED' | 'NOT_FOUND'> {}
 
-interface OpenCart {
+export interface OpenCart {
   cart: CartRow;
   settings: Settings;
 }
@@ -204,21 +204,23 @@ export function createCartStore(service: Database, options: CartStoreOptions, va
 
     /**
      * Asks the register again when the check in the cart is no longer fresh, before the cart is ordered. Call it
-     * outside of transactions.
+     * outside of transactions. Returns the cart as it was.
      */
-    async refreshVatCheck(request: CartRequest): Promise<void> {
+    async refreshVatCheck(request: CartRequest): Promise<OpenCart> {
       const db = service.atClockOf(request.shopId);
-      const { cart, settings } = await load(db, findCart, request, {});
+      const open = await load(db, findCart, request, {});
+      const { cart, settings } = open;
       const before = cart.buyer?.vatCheck;
       const number = cart.billingAddress ? numberToCheck(cart.billingAddress, settings) : undefined;
-      if (!before || isFresh(before, db.now) || !number) return;
+      if (!before || isFresh(before, db.now) || !number) return open;
       const again = await vatRegister.check(request.shopId, number, requesterOf(settings));
       const check = laterCheck(before, again, db.now);
-      if (check === before) return;
+      if (check === before) return open;
       const unaudited = { ...request, caller: undefined, transaction: undefined, entry: undefined };
       await this.update(unaudited, (now) =>
         now.billingAddress && isCheckOf(check, now.billingAddress) ? setVatCheck(now.buyer, check) : {},
       );
+      return open;
     },
 
     /** One statement when the cart is cached, and one more for products that are not; else two or three. Throws refusals of `change`. */

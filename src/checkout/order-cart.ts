@@ -20,7 +20,7 @@ import { placeOrders } from './place-orders.ts';
 import type { OrderRow } from '../orders/queries.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { priceCart, type PricedCart } from '../carts/cart.ts';
-import type { CartStore, CartStoreOptions, CartWriteRequest } from '../carts/cart-store.ts';
+import type { CartStore, CartStoreOptions, CartWriteRequest, OpenCart } from '../carts/cart-store.ts';
 import { placedOrder, shortage } from './new-order.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
 
@@ -38,7 +38,7 @@ export interface PlaceOrder {
     checks?: AppChecks,
   ): Promise<{ order: OrderRow; settings: Settings }>;
   /** Asks the apps before a transaction in which they can't be asked; it refuses what they refuse. */
-  askApps(request: OrderRequestOfCart): Promise<AppChecks>;
+  askApps(request: OrderRequestOfCart, open: OpenCart): Promise<AppChecks>;
 }
 
 export function createPlaceOrder(
@@ -142,7 +142,9 @@ export function createPlaceOrder(
   };
 
   return Object.assign(placeOrder, {
-    askApps: async (request: OrderRequestOfCart): Promise<AppChecks> => {
+    askApps: async (request: OrderRequestOfCart, { cart, settings }: OpenCart): Promise<AppChecks> => {
+      const asked = await calls.asked(service, settings, 'checkoutValidation');
+      if (!cart.deliveryOption && asked.length === 0) return { validated: null, delivery: null };
       try {
         return await ask(request, await carts.open(request));
       } catch (error) {

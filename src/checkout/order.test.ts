@@ -969,6 +969,8 @@ test.skipIf(!cartStoreOptions.cache).each([
 test.skipIf(!cartStoreOptions.batch)(
   'orders of a shop that come at the same time share a transaction, whose statements do not grow with them',
   async () => {
+    // What the apps of the shop are asked is known afterwards.
+    await placed(await givenFullCart(demo, { 'TE-100': 1 }));
     const carts: GivenCart[] = [];
     for (let count = 0; count < 6; count++) carts.push(await givenFullCart(demo, SEVERAL_LINES));
     const statements = await statementsOf(() => Promise.all(carts.map((cart) => placed(cart))));
@@ -1001,6 +1003,8 @@ test('orders that share a transaction are counted by day and currency', async ()
 });
 
 test('an order with an Idempotency-Key is a transaction with its answer', async () => {
+  // What the apps of the shop are asked is known afterwards.
+  await placed(await givenFullCart(demo, { 'TE-100': 1 }));
   const cart = await givenFullCart(demo, { 'TE-100': 1 });
   const statements = await statementsOf(() =>
     on(cart, 'POST', '/order', undefined, { headers: { 'idempotency-key': 'once' } }),

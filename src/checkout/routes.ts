@@ -38,8 +38,8 @@ export function order(api: Operations, carts: CartStore, placeOrder: PlaceOrder)
   // app refuses is refused there.
   const prepare = async (call: PrepareStoreCall<{ cartId: string }, unknown, unknown>) => {
     if (!call.isKeyed) return undefined;
-    await carts.refreshVatCheck(call);
-    return placeOrder.askApps({ ...call, transaction: undefined, entry: undefined });
+    const open = await carts.refreshVatCheck(call);
+    return placeOrder.askApps({ ...call, transaction: undefined, entry: undefined }, open);
   };
   api.writeWithStore({ ...createOrder, prepare }, async (call) => {
     const { caller, origin, ifMatch, prepared } = call;

@@ -183,7 +183,8 @@ test.each(ofTheDay(['wide', 'phone'] as const, 1))(
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText(`${shopId} is open again.`).waitFor();
     for (const tab of ['Emails', 'System status']) {
-      await page.getByRole('link', { name: tab }).click();
+      const tabs = page.getByRole('navigation', { name: 'Installation' });
+      await tabs.getByRole('link', { name: tab }).click();
       await page.getByRole('heading', { name: 'Installation' }).waitFor();
       expect(await seriousProblems(page)).toEqual([]);
     }

@@ -146,6 +146,7 @@ const NOT_ON_A_PAGE = [
   '/admin/confirm',
   '/admin/enter',
   '/admin/enter/open',
+  '/admin/shops/:shopId/automation/new',
   '/admin/shops/:shopId/support/leave',
   '/admin/shops/:shopId/marketing/newsletters/:campaignId/unsubscribe',
   '/admin/shops/:shopId/customers/segments',

@@ -1239,6 +1239,8 @@ export interface paths {
          * @description Says that it is done, or opens it again. It needs the scope to write what it is about.
          *
          *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no tasks.
          */
         put: operations["updateTask"];
         post?: never;
@@ -14066,7 +14068,7 @@ export interface components {
          */
         orderId: string;
         /**
-         * @description An id: 36 characters, upper case in answers, compared ignoring case.
+         * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createRule.
          * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
          */
         ruleId: string;
@@ -19027,9 +19029,9 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
-                "X-ePages-Cart-Token": string;
+                "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
             };
             path: {
                 /**
@@ -23092,6 +23094,7 @@ export interface operations {
                  * @example {
                  *       "name": "Large orders",
                  *       "isActive": true,
+                 *       "event": "ORDER_CREATE",
                  *       "needsAll": true,
                  *       "conditions": [
                  *         {
@@ -23103,21 +23106,9 @@ export interface operations {
                  *       "actions": [
                  *         {
                  *           "kind": "tagOrder",
-                 *           "to": "shop",
-                 *           "subject": "Order {number}",
-                 *           "text": "large",
-                 *           "address": "https://app.example/rules",
-                 *           "field": "care.washing",
-                 *           "value": "cold"
+                 *           "text": "large"
                  *         }
-                 *       ],
-                 *       "event": "ORDER_CREATE",
-                 *       "schedule": {
-                 *         "every": "week",
-                 *         "hour": 7,
-                 *         "weekday": 1,
-                 *         "day": 1
-                 *       }
+                 *       ]
                  *     }
                  */
                 "application/json": components["schemas"]["RuleRequest"];
@@ -23226,7 +23217,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createRule.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 ruleId: components["parameters"]["ruleId"];
@@ -23313,7 +23304,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createRule.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 ruleId: components["parameters"]["ruleId"];
@@ -23327,6 +23318,7 @@ export interface operations {
                  * @example {
                  *       "name": "Large orders",
                  *       "isActive": true,
+                 *       "event": "ORDER_CREATE",
                  *       "needsAll": true,
                  *       "conditions": [
                  *         {
@@ -23338,21 +23330,9 @@ export interface operations {
                  *       "actions": [
                  *         {
                  *           "kind": "tagOrder",
-                 *           "to": "shop",
-                 *           "subject": "Order {number}",
-                 *           "text": "large",
-                 *           "address": "https://app.example/rules",
-                 *           "field": "care.washing",
-                 *           "value": "cold"
+                 *           "text": "large"
                  *         }
-                 *       ],
-                 *       "event": "ORDER_CREATE",
-                 *       "schedule": {
-                 *         "every": "week",
-                 *         "hour": 7,
-                 *         "weekday": 1,
-                 *         "day": 1
-                 *       }
+                 *       ]
                  *     }
                  */
                 "application/json": components["schemas"]["RuleRequest"];
@@ -23467,7 +23447,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createRule.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 ruleId: components["parameters"]["ruleId"];
@@ -23576,7 +23556,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createRule.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 ruleId: components["parameters"]["ruleId"];
@@ -23668,7 +23648,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createRule.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 ruleId: components["parameters"]["ruleId"];

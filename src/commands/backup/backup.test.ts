@@ -100,11 +100,13 @@ test('the same installation gets a copy under another id that shows the same', a
   const token = await givenToken(service, 'Copy', SCOPES, 'all-access');
   // Both are there now, and the pages of both are made for an installation with several shops.
   const found = await appearanceOf({ service, shopId: 'Copy', token }, requests);
-  // A copy has no webhooks.
-  const isOfWebhooks = ({ name }: { name: string }) => name.includes('/webhooks');
+  // A copy has no webhooks and no rules.
   const others = differences(found, expected);
-  expect(others.filter((difference) => !isOfWebhooks(difference))).toEqual([]);
-  expect(others.filter(isOfWebhooks)).not.toEqual([]);
+  const isLeftOut = ({ name }: { name: string }) => /\/(?:webhooks|rules)/.test(name);
+  expect(others.filter((difference) => !isLeftOut(difference))).toEqual([]);
+  for (const part of ['/webhooks', '/rules']) {
+    expect(others.filter(({ name }) => name.includes(part))).not.toEqual([]);
+  }
 });
 
 test('a copy does not take the tokens, domains and webhooks of the shop', async () => {

@@ -30,7 +30,7 @@ import { generateProducts } from '../demo/generate.ts';
 /** Shops that nobody has thought out: settings, products, coupons, carts and orders by chance. */
 
 const NOW = new Date('2026-11-16T12:00:00Z');
-const SEEDS = [7, 14];
+const SEEDS = [3, 11];
 const APP = 'generated';
 
 let service: Service;

@@ -269,6 +269,6 @@ test('slugs are made of titles', () => {
   expect(slugOf('???', 'page')).toBe('page');
 });
 
-test('there are seventeen kinds of blocks', () => {
-  expect(BLOCK_TYPES).toHaveLength(17);
+test('there are eighteen kinds of blocks', () => {
+  expect(BLOCK_TYPES).toHaveLength(18);
 });

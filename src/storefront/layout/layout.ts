@@ -102,7 +102,7 @@ interface LayoutParts {
   paths: ReadonlySet<string>;
 }
 
-const partsCache: CacheKind<LayoutParts> = { name: 'layout parts', limit: { megabytes: 16 } };
+const partsCache: CacheKind<LayoutParts> = { name: 'layout parts', limit: { megabytes: 12 } };
 
 /** Pages without such a link, such as product pages, share their parts with each other. */
 function layoutParts(visit: Visit, path: string): LayoutParts {
