@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import type { Authentication } from './authentication.ts';
 import { methodNotAllowed, notFound } from './errors.ts';
-import { createPathTable, havePathInCommon } from './path-table.ts';
+import { createPathTable } from './path-table.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -90,9 +90,7 @@ export function createOtherMethods(authentication: Authentication) {
      */
     registerHidden(app: FastifyInstance): void {
       for (const path of paths.values()) {
-        const besides = [...paths.values()].filter(
-          (other) => other !== path && havePathInCommon(path.url, other.url),
-        );
+        const besides = table.findBeside(path.url);
         const hidden = METHODS.filter(
           (method) => !path.methods.has(method) && besides.some(({ methods }) => methods.has(method)),
         );

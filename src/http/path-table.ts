@@ -33,6 +33,13 @@ export function createPathTable<Value>() {
     );
   };
 
+  const findBeside = (node: Node<Value>, segments: readonly string[], at: number): Value[] => {
+    const segment = segments[at];
+    if (segment === undefined) return node.end ? [node.end.value] : [];
+    const named = segment.startsWith(':') ? [...node.named.values()] : [node.named.get(segment)];
+    return [...named, node.any].flatMap((next) => (next ? findBeside(next, segments, at + 1) : []));
+  };
+
   return {
     add(pattern: string, value: Value): void {
       let node = root;
@@ -52,6 +59,9 @@ export function createPathTable<Value>() {
 
     /** The value of a URL that the router was able to decode. */
     find: (url: string) => find(root, segmentsOf(url), 0, []),
+
+    /** The values of all patterns, this one included, that a path of this pattern may have. */
+    findBeside: (pattern: string) => findBeside(root, pattern.split('/'), 0),
   };
 }
 
@@ -64,16 +74,4 @@ function segmentsOf(url: string): string[] {
     .replace(/(?<=.)\/$/, '')
     .split('/')
     .map(decodeURIComponent);
-}
-
-/** Whether some path has both of these patterns. */
-export function havePathInCommon(one: string, other: string): boolean {
-  const segments = one.split('/');
-  const others = other.split('/');
-  return (
-    segments.length === others.length &&
-    segments.every(
-      (segment, at) => segment === others[at] || segment.startsWith(':') || others[at]!.startsWith(':'),
-    )
-  );
 }
