@@ -151,6 +151,7 @@ describe('what is no request of the API', () => {
     // Another path of the API has these methods, and a segment there may be anything.
     ['DELETE', '/rs/shops/DemoShop/products/find', 'POST,OPTIONS'],
     ['PATCH', '/rs/shops/DemoShop/products/export', 'HEAD,GET,OPTIONS'],
+    ['POST', '/rs/shops/DemoShop/products/export', 'HEAD,GET,OPTIONS'],
     ['POST', '/rs/shops/DemoShop/products/x', 'HEAD,GET,PATCH,DELETE,OPTIONS'],
     ['DELETE', `http://localhost${customers}`, 'HEAD,GET,POST,OPTIONS'],
     ['DELETE', '/%72s/shops/DemoShop/customers/?page=1', 'HEAD,GET,POST,OPTIONS'],

@@ -89,11 +89,13 @@ export function createOtherMethods(authentication: Authentication) {
      * get a route.
      */
     registerHidden(app: FastifyInstance): void {
+      const routed = (path: OperationPath): string[] => [
+        ...path.methods,
+        ...table.findAfter(path.url).flatMap(routed),
+      ];
       for (const path of paths.values()) {
-        const besides = table.findBeside(path.url);
-        const hidden = METHODS.filter(
-          (method) => !path.methods.has(method) && besides.some(({ methods }) => methods.has(method)),
-        );
+        const methods = routed(path);
+        const hidden = METHODS.filter((method) => !path.methods.has(method) && methods.includes(method));
         if (hidden.length === 0) continue;
         app.route({
           method: hidden as HTTPMethods[],

@@ -33,11 +33,20 @@ export function createPathTable<Value>() {
     );
   };
 
-  const findBeside = (node: Node<Value>, segments: readonly string[], at: number): Value[] => {
+  const findAfter = (
+    node: Node<Value>,
+    segments: readonly string[],
+    at: number,
+    isOther: boolean,
+  ): Value[] => {
     const segment = segments[at];
-    if (segment === undefined) return node.end ? [node.end.value] : [];
-    const named = segment.startsWith(':') ? [...node.named.values()] : [node.named.get(segment)];
-    return [...named, node.any].flatMap((next) => (next ? findBeside(next, segments, at + 1) : []));
+    if (segment === undefined) return isOther && node.end ? [node.end.value] : [];
+    const isAny = segment.startsWith(':');
+    const named = isAny ? (isOther ? [...node.named.values()] : []) : [node.named.get(segment)];
+    return [
+      ...named.flatMap((next) => (next ? findAfter(next, segments, at + 1, isOther) : [])),
+      ...(node.any ? findAfter(node.any, segments, at + 1, isOther || !isAny) : []),
+    ];
   };
 
   return {
@@ -60,8 +69,8 @@ export function createPathTable<Value>() {
     /** The value of a URL that the router was able to decode. */
     find: (url: string) => find(root, segmentsOf(url), 0, []),
 
-    /** The values of all patterns, this one included, that a path of this pattern may have. */
-    findBeside: (pattern: string) => findBeside(root, pattern.split('/'), 0),
+    /** The values of the patterns that would have some paths of this one, if it were not there. */
+    findAfter: (pattern: string) => findAfter(root, pattern.split('/'), 0, false),
   };
 }
 
