@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authentication } from './authentication.ts';
 import { methodNotAllowed, notFound } from './errors.ts';
 import { createPathTable } from './path-table.ts';
@@ -98,7 +98,7 @@ export function createOtherMethods(authentication: Authentication) {
         const hidden = METHODS.filter((method) => !path.methods.has(method) && methods.includes(method));
         if (hidden.length === 0) continue;
         app.route({
-          method: hidden as HTTPMethods[],
+          method: hidden,
           url: path.url,
           schema: { hide: true },
           onRequest: (request, reply, done) => refuse(path, request, reply, done),
