@@ -7,6 +7,7 @@ import { createCallerDirectory } from '../src/http/callers.ts';
 import { answerFailure } from '../src/http/failures.ts';
 import type { Operation } from '../src/http/operation.ts';
 import { operations } from '../src/http/operations.ts';
+import { createOtherMethods } from '../src/http/other-methods.ts';
 import { rateLimiter } from '../src/http/rate-limit.ts';
 import { openapiText } from '../src/openapi/document.ts';
 import { registerOpenapi } from '../src/openapi/routes.ts';
@@ -39,6 +40,7 @@ beforeAll(async () => {
     ...shared,
     db,
     authentication,
+    otherMethods: createOtherMethods(authentication),
     demoAccess: { isOpen: () => false },
     answerSeal: { seal: async (text) => text, unseal: async (text) => text },
     checkCart: async () => undefined,

@@ -147,6 +147,25 @@ describe('what is no request of the API', () => {
     }
   });
 
+  test.each([
+    // Another path of the API has these methods, and a segment there may be anything.
+    ['DELETE', '/rs/shops/DemoShop/products/find', 'POST,OPTIONS'],
+    ['PATCH', '/rs/shops/DemoShop/products/export', 'HEAD,GET,OPTIONS'],
+    ['POST', '/rs/shops/DemoShop/products/export', 'HEAD,GET,OPTIONS'],
+    ['POST', '/rs/shops/DemoShop/products/x', 'HEAD,GET,PATCH,DELETE,OPTIONS'],
+    ['DELETE', `http://localhost${customers}`, 'HEAD,GET,POST,OPTIONS'],
+    ['DELETE', '/%72s/shops/DemoShop/customers/?page=1', 'HEAD,GET,POST,OPTIONS'],
+  ])('%s %s is 405', async (method, path, allow) => {
+    const answer = await send({ method, path, headers: bearer });
+    expect([answer.status, answer.headers.allow, answer.headers['x-error-code']]).toEqual([
+      405,
+      allow,
+      'METHOD_NOT_ALLOWED',
+    ]);
+    const options = await send({ method: 'OPTIONS', path });
+    expect([options.status, options.headers.allow]).toEqual([200, allow]);
+  });
+
   test('HEAD of a refusal has no body', async () => {
     for (const [path, status] of [
       ['/rs/shops/DemoShop/token', 405],

@@ -82,6 +82,7 @@ import { proxyWarning } from '../http/forwarded.ts';
 import { createAuthentication } from '../http/authentication.ts';
 import { routeAsGet, showAsHead, withoutBody } from '../http/head.ts';
 import { operations } from '../http/operations.ts';
+import { createOtherMethods } from '../http/other-methods.ts';
 import { rateLimiter } from '../http/rate-limit.ts';
 import { requestHostReader } from '../http/request-host.ts';
 import { buildSerializer } from '../http/serialisation.ts';
@@ -225,6 +226,8 @@ export async function buildApp({
       return shopId === undefined ? request.url! : pathOnShopHost(request.url!, shopId);
     },
     exposeHeadRoutes: false,
+    // Fastify would set two timers for each route.
+    pluginTimeout: 0,
     requestIdHeader: false,
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
@@ -248,11 +251,6 @@ export async function buildApp({
     clientErrorHandler: answerBrokenRequest,
   });
 
-  app.addHook('onRequest', (request, _reply, done) => {
-    showAsHead(request);
-    done();
-  });
-  tracing?.traceRequests(app);
   const callers = createCallerDirectory(db);
   const limiter = rateLimiter(db, (error) => log.warn({ err: error }, 'rate limits could not be shared'));
   const appUse = createAppUseCounter(db, (error) =>
@@ -282,6 +280,16 @@ export async function buildApp({
     now: () => db.now,
   });
 
+  const otherMethods = createOtherMethods(authentication);
+
+  app.decorateRequest('operationPath');
+  app.addHook('onRequest', (request, _reply, done) => {
+    showAsHead(request);
+    if (request.is404) otherMethods.findPath(request);
+    done();
+  });
+  tracing?.traceRequests(app);
+  app.setNotFoundHandler((request, reply) => otherMethods.sendOptions(request, reply));
   app.setValidatorCompiler<object>(({ schema, httpPart }) =>
     httpPart === 'body' ? compileBody(schema) : compileParameters(schema),
   );
@@ -308,7 +316,7 @@ export async function buildApp({
     // First of all, because the tables of shops and tokens may not exist yet.
     if (!isMigrated() && isApi(request.url)) done(unavailable());
     // An unknown path ends here, before its body is read.
-    else if (request.is404) authentication.rejectUnknownRoute(request, reply).catch(done);
+    else if (request.is404) otherMethods.refuseUnrouted(request, reply, done);
     else done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -374,6 +382,7 @@ export async function buildApp({
     db,
     callers,
     authentication,
+    otherMethods,
     limiter,
     isRefusedDemoToken,
     demoAccess,
@@ -483,7 +492,7 @@ export async function buildApp({
   app.addHook('onReady', () => hostNews.refreshQuietly());
   hostMessages(api, hostNews);
   hostBackups(api, { config, store: openBackupStore(config) });
-  api.finish();
+  otherMethods.registerHidden(app);
   await docsRoutes(app, { config, demoAccess });
   mediaRoutes(app, { media });
   securityContact(app, { db, config });

@@ -9,6 +9,7 @@ import { conflict } from './errors.ts';
 import { answerFailure } from './failures.ts';
 import { createAuthentication } from './authentication.ts';
 import { operations } from './operations.ts';
+import { createOtherMethods } from './other-methods.ts';
 import { rateLimiter } from './rate-limit.ts';
 
 let service: Service;
@@ -41,6 +42,7 @@ beforeAll(async () => {
     db,
     callers,
     authentication,
+    otherMethods: createOtherMethods(authentication),
     limiter,
     isRefusedDemoToken,
     demoAccess: { isOpen: () => false },

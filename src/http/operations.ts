@@ -1,12 +1,5 @@
 import { Readable } from 'node:stream';
-import type {
-  FastifyError,
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  HTTPMethods,
-  RouteOptions,
-} from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import { recordEntry, type AuditEntry } from './audit-entry.ts';
 import type { Config } from '../config.ts';
@@ -20,7 +13,7 @@ import { CART_TOKEN_HEADER, wrongCartToken } from './cart-token.ts';
 import type { DemoAccess } from './demo-access.ts';
 import type { DemoTokenCheck } from './demo-tokens.ts';
 import { deprecationHook } from './deprecation.ts';
-import { isRefusal, methodNotAllowed, notFound } from './errors.ts';
+import { isRefusal, notFound } from './errors.ts';
 import { answerFailure, refusalOf } from './failures.ts';
 import { checkKey, onceOnly, type Answer, type AnswerSeal } from './idempotency.ts';
 import {
@@ -43,6 +36,7 @@ import {
   type StoreCall,
   type WriteCall,
 } from './operation.ts';
+import type { OtherMethods } from './other-methods.ts';
 import { addressCaller, limitFailures, type RateLimiter } from './rate-limit.ts';
 import { RawJson } from './raw-json.ts';
 import { ErrorBody, Id } from './schemas.ts';
@@ -62,6 +56,7 @@ export interface Deps {
   db: Database;
   callers: CallerDirectory;
   authentication: Authentication;
+  otherMethods: OtherMethods;
   limiter: RateLimiter;
   isRefusedDemoToken: DemoTokenCheck;
   demoAccess: DemoAccess;
@@ -76,8 +71,6 @@ export interface CartCheck {
   params: { cartId: string };
   cartToken: string | undefined;
 }
-
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** A request of an operation. It came over the network, or from a page of the admin. */
 interface Incoming extends Call<never, never, never> {
@@ -118,9 +111,18 @@ type Run = (incoming: Incoming) => Promise<Outcome>;
 
 /** Registers the operations of the modules. Both ways to call one enter the same function. */
 export function operations(app: FastifyInstance, deps: Deps) {
-  const { config, db, authentication, limiter, isRefusedDemoToken, demoAccess, answerSeal, checkCart } = deps;
+  const {
+    config,
+    db,
+    authentication,
+    otherMethods,
+    limiter,
+    isRefusedDemoToken,
+    demoAccess,
+    answerSeal,
+    checkCart,
+  } = deps;
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
-  const methodsOf = new Map<string, Set<string>>();
   const callables = new Map<string, { run: Run; checkRequest: (request: Checked) => void }>();
 
   const cartTokenOf = (request: FastifyRequest): string | undefined => {
@@ -260,8 +262,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
 
   const register = (operation: Operation, writes: boolean, handle: Run) => {
     const url = routeOf(operation);
-    const methods = methodsOf.get(url) ?? new Set();
-    methodsOf.set(url, methods.add(operation.method));
+    otherMethods.add(url, operation.method);
     if (callables.has(operation.name)) throw new Error(`${operation.name} is registered twice`);
     const idNames = idNamesOf(operation.params);
     const run: Run = (incoming) => {
@@ -499,33 +500,6 @@ export function operations(app: FastifyInstance, deps: Deps) {
           throw refusal.status < 500 ? refusal : error;
         }
       },
-
-    /** After all modules: 405 with Allow, and OPTIONS, on every registered path. */
-    finish(): void {
-      for (const [url, methods] of methodsOf) {
-        const allowed = METHODS.filter((method) => methods.has(method));
-        const allow = [...(methods.has('GET') ? ['HEAD'] : []), ...allowed, 'OPTIONS'];
-        const others = METHODS.filter((method) => !methods.has(method)) as HTTPMethods[];
-        app.options(url, { schema: { hide: true } }, async (_request, reply) =>
-          reply
-            .headers({ ...PREFLIGHT, allow: allow.join(',') })
-            .type('text/plain')
-            .send(allow.join(', ')),
-        );
-        if (others.length === 0) continue;
-        app.route({
-          method: others,
-          url,
-          schema: { hide: true },
-          // Counted like any call, and refused before the body is read.
-          onRequest: [
-            authentication.hookFor('public', 'json', url.startsWith('/host')),
-            (_request, _reply, done) => done(methodNotAllowed(allow.join(','))),
-          ],
-          handler: () => notFound(),
-        });
-      }
-    },
   };
 }
 
@@ -545,13 +519,6 @@ const ShopId = Type.String({
   default: 'DemoShop',
   examples: ['DemoShop'],
 });
-
-const PREFLIGHT = {
-  'access-control-allow-methods': 'GET,POST,PUT,PATCH,DELETE',
-  'access-control-allow-headers':
-    'accept, authorization, content-type, x-epages-cart-token, idempotency-key, if-match, if-none-match',
-  'access-control-max-age': '3628800',
-};
 
 function bodyTypes(method: string, accepts: BodyKind = 'json'): string[] {
   if (accepts !== 'json') return [...ACCEPTED_TYPES[accepts]];

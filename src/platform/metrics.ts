@@ -94,8 +94,15 @@ export function registerMetrics(
 
   // Unknown paths share one label, or a scanner would fill the memory.
   const observeUnrouted = observerOf('unrouted');
+  const observersOfPaths = new Map<string, ReturnType<typeof observerOf>>();
   app.addHook('onResponse', (request, reply, done) => {
-    if (request.is404) observeUnrouted('any', reply);
+    const { is404, operationPath, method } = request;
+    if (is404 && operationPath) {
+      const { url } = operationPath;
+      const observe = observersOfPaths.get(url) ?? observerOf(url);
+      observersOfPaths.set(url, observe);
+      observe(method, reply);
+    } else if (is404) observeUnrouted('any', reply);
     done();
   });
 

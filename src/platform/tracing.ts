@@ -70,9 +70,9 @@ export function startTracing(log: FastifyBaseLogger): Tracing {
   return {
     traceRequests(app) {
       app.addHook('onRequest', (request, _reply, done) => {
-        const { method, headers, routeOptions, is404 } = request;
+        const { method, headers, routeOptions, is404, operationPath } = request;
         const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
-        const route = is404 ? undefined : routeOptions.url;
+        const route = is404 ? operationPath?.url : routeOptions.url;
         const span = tracer.startSpan(
           route === undefined ? method : `${method} ${route}`,
           { kind: SpanKind.SERVER, attributes: { 'http.request.method': method, 'http.route': route } },
