@@ -77,7 +77,8 @@ test(
   PATIENCE,
   async () => {
     scripts['/pages/parcel'] = `
-    const frame = await connectToAdmin({ origins: ['${shop.serviceOrigin}'] });
+    // The browser has just been started, beside others.
+    const frame = await connectToAdmin({ origins: ['${shop.serviceOrigin}'], timeout: 30_000 });
     await frame.resize(333);
     await frame.toast('<b>Printed</b>');
     say({ context: frame.context, token: await frame.token(), at: location.href });`;

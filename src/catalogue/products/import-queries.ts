@@ -80,10 +80,19 @@ export async function* eachProblem(
   }
 }
 
+/** Characters of a file that are read at once: making a text of ten megabytes would hold up everybody. */
+const CHARACTERS_AT_ONCE = 1_000_000;
+
 export async function findImportContent(db: Queries, shopId: string, importId: string): Promise<string> {
-  const row = await db.one<{ content: string }>(sql`
-    select content from product_import where shop_id = ${shopId} and import_id = ${importId}`);
-  return row?.content ?? '';
+  const parts: string[] = [];
+  for (let first = 1; ; first += CHARACTERS_AT_ONCE) {
+    const row = await db.one<{ part: string }>(sql`
+      select substr(content, ${first}, ${CHARACTERS_AT_ONCE}) as part
+      from product_import where shop_id = ${shopId} and import_id = ${importId}`);
+    const part = row?.part ?? '';
+    parts.push(part);
+    if (part.length < CHARACTERS_AT_ONCE) return parts.join('');
+  }
 }
 
 export interface NewImport {
