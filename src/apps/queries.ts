@@ -71,6 +71,25 @@ export function deleteAppById(tx: Transaction, shopId: string, appId: string) {
   return tx.run(sql`delete from app where shop_id = ${shopId} and app_id = ${appId}`);
 }
 
+/** The apps of a shop, and the tokens that open it. */
+export async function findAccess(db: Queries, shopId: string) {
+  const row = await db.one<{ appIds: string[]; tokens: string[] }>(sql`
+    select array(select app_id::text from app where shop_id = ${shopId}) as "appIds",
+      array(select encode(token_hash, 'hex') from token where shop_id = ${shopId}) as tokens`);
+  return row!;
+}
+
+/** Ends all other access: apps go with their webhooks, codes and script tags. */
+export async function deleteOtherAccess(
+  tx: Transaction,
+  shopId: string,
+  { appIds, tokens }: Awaited<ReturnType<typeof findAccess>>,
+): Promise<void> {
+  await tx.run(sql`delete from app where shop_id = ${shopId} and app_id <> all (${appIds}::uuid[])`);
+  await tx.run(sql`
+    delete from token where shop_id = ${shopId} and encode(token_hash, 'hex') <> all (${tokens}::text[])`);
+}
+
 export function insertToken(
   tx: Transaction,
   shopId: string,

@@ -1,6 +1,6 @@
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
 import { givenDomains, givenShop, givenToken } from '../../../test/builders.ts';
 import { changesNothing } from '../../../test/carts.ts';
@@ -9,7 +9,7 @@ import { startService, type CallOptions, type Service } from '../../../test/serv
 import { rowsOf } from '../../../test/shop-copies.ts';
 import { givenPlainProduct, PNG, sendImage } from '../../../test/upload.ts';
 import { staffOf } from '../../admin/users/staff.ts';
-import { sql } from '../../db/sql.ts';
+import { sql, type Sql } from '../../db/sql.ts';
 import { HOST_SCOPES } from '../../http/scopes.ts';
 import { openBackupStore } from '../../platform/backup/store.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
@@ -26,6 +26,8 @@ let backupId: string;
 /** Of the other shop. */
 let otherId: string;
 let token: string;
+/** Tokens of the shop, by the name of their app. */
+const access: Record<string, string> = {};
 
 const host = (method: string, place: string, options: CallOptions = {}) =>
   service.call(method, `/host${place}`, { token, ...options });
@@ -72,9 +74,18 @@ beforeAll(async () => {
   owner = await givenMerchant(service, 'owner', 'Tea');
   await addPicture();
   await givenDomains(service, 'Tea', ['tea.example', 'old.example']);
+  for (const name of ['kept', 'revoked', 'removed'])
+    access[name] = await givenToken(service, 'Tea', undefined, name);
+  await service.call('POST', '/manage/shops/Tea/webhooks', {
+    token: access['removed']!,
+    body: { eventType: 'ORDER_CREATE', callbackUrl: 'https://app.example/hook' },
+  });
   backupId = await backUp('Tea');
   otherId = await backUp('Bean');
   // What has happened since.
+  await service.db.run(sql`
+    delete from token where shop_id = 'Tea' and app_id = (select app_id from app where shop_id = 'Tea' and name = 'revoked')`);
+  await service.db.run(sql`delete from app where shop_id = 'Tea' and name = 'removed'`);
   await service.db.run(sql`delete from product where shop_id = 'Tea'`);
   await addPicture();
   await givenDomains(service, 'Tea', ['tea.example']);
@@ -159,6 +170,27 @@ test('a shop is what it was in its backup; its people and what the host has deci
     '/host/restores',
     expect.stringContaining('freeze-emails'),
   ]);
+});
+
+test('access that was ended since the backup does not come back', async () => {
+  const namesOf = async (from: Sql) =>
+    (
+      await service.db.many<{ name: string }>(sql`select app.name from ${from} where app.shop_id = 'Tea'`)
+    ).map(({ name }) => name);
+  expect(await namesOf(sql`app`)).toEqual(expect.arrayContaining(['kept', 'revoked']));
+  expect(await namesOf(sql`app`)).not.toContain('removed');
+  const tokens = await namesOf(sql`app join token using (shop_id, app_id)`);
+  expect(tokens).toContain('kept');
+  expect(tokens).not.toContain('revoked');
+  expect(await service.db.many(sql`select from webhook where shop_id = 'Tea'`)).toEqual([]);
+  const statusOf = async (name: string) =>
+    (await service.call('GET', '/Tea/orders', { token: access[name]! })).status;
+  expect(await Promise.all(['kept', 'revoked'].map(statusOf))).toEqual([200, 401]);
+  // It was used a moment ago, and processes know a token for a few seconds.
+  await vi.waitFor(async () => expect(await statusOf('removed')).toBe(401), {
+    timeout: 20_000,
+    interval: 200,
+  });
 });
 
 test('one that was suspended stays so', async () => {

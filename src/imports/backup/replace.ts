@@ -1,3 +1,4 @@
+import { deleteOtherAccess, findAccess } from '../../apps/queries.ts';
 import type { Transaction } from '../../db/database.ts';
 import { catalogueSql, sql } from '../../db/sql.ts';
 import { quoted } from '../../platform/backup/tables.ts';
@@ -25,18 +26,20 @@ export interface ReplacedShop {
   deletionAt: Date | null;
   emailsFrozen: string | null;
   domains: string[];
+  access: Awaited<ReturnType<typeof findAccess>>;
 }
 
 const keptName = (table: string) => quoted(`kept_${table}`);
 
 /** Deletes the shop. What stays waits in tables of this transaction. undefined: there is no such shop. */
 export async function takeOutShop(tx: Transaction, shopId: string): Promise<ReplacedShop | undefined> {
-  const shop = await tx.one<ReplacedShop>(sql`
+  const shop = await tx.one<Omit<ReplacedShop, 'access'>>(sql`
     select plan, deletion_at as "deletionAt", emails_frozen_reason as "emailsFrozen", array(
         select host from shop_domain where shop_domain.shop_id = ${shopId} order by position
       ) as domains
     from shop where shop_id = ${shopId} for update`);
   if (!shop) return undefined;
+  const access = await findAccess(tx, shopId);
   for (const table of KEPT_TABLES) {
     await tx.run(
       catalogueSql([
@@ -51,14 +54,14 @@ export async function takeOutShop(tx: Transaction, shopId: string): Promise<Repl
     );
   }
   await deleteShop(tx, shopId);
-  return shop;
+  return { ...shop, access };
 }
 
 /** Puts what stays beside the rows of the backup. */
 export async function putBack(
   tx: Transaction,
   shopId: string,
-  { plan, deletionAt, emailsFrozen }: ReplacedShop,
+  { plan, deletionAt, emailsFrozen, access }: ReplacedShop,
 ): Promise<void> {
   for (const table of KEPT_TABLES) {
     await tx.run(
@@ -71,6 +74,8 @@ export async function putBack(
       ),
     );
   }
+  // A token that was revoked since, or an app that was removed, does not come back with the backup.
+  await deleteOtherAccess(tx, shopId, access);
   await updatePlan(tx, shopId, plan);
   await updateDeletion(tx, shopId, deletionAt);
   await updateEmailFreeze(tx, shopId, emailsFrozen);
