@@ -12,7 +12,9 @@ import { Id, Nullable } from '../http/schemas.ts';
 import { compileBody } from '../http/validation.ts';
 import { anyText } from '../catalogue/products/render.ts';
 import { contentOf, deliveryQuestionOf, named } from '../pricing/content.ts';
+import { zoneOfMethod } from '../pricing/delivery.ts';
 import { questionDigest } from '../pricing/delivery-option.ts';
+import { transitDays } from '../pricing/delivery-span.ts';
 import type { DeliveryOption } from '../pricing/input.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { CartRow, PricedCart } from './cart.ts';
@@ -179,7 +181,8 @@ const listDeliveryOptions = operation({
                 },
                 {
                   title: 'delivery option days',
-                  description: 'Working days in transit, as an app has said; null: unknown.',
+                  description:
+                    'Working days in transit, as set for the method or its zone, or as an app has said; null: unknown.',
                 },
               ),
             ),
@@ -226,7 +229,8 @@ export function deliveryOptions(
           const { shippingMethodId: id } = method;
           const price = priceWith({ shippingMethodId: id, deliveryOption: null });
           const name = anyText(named(method, settings), cart.locale, settings.defaultLocale)!;
-          return price ? [{ id, name, price, days: null, app: null, option: null }] : [];
+          const days = transitDays(method, zoneOfMethod(delivery, method), settings) ?? null;
+          return price ? [{ id, name, price, days, app: null, option: null }] : [];
         }),
         ...options.flatMap((deliveryOption) => {
           const { shippingMethodId: id, name, days: transit, appId: app, optionId: option } = deliveryOption;

@@ -48,18 +48,26 @@ export function expectedDelivery(
   return days && deliverySpan(now, settings.deliveryTimes, days.handling, days.transit);
 }
 
+/** The working days on the way; undefined: the customer collects the goods, or the shop has set none. Those of the zone come first. */
+export const transitDays = (
+  method: ShippingMethod,
+  zone: ShippingZone | null,
+  { deliveryTimes }: Pick<Settings, 'deliveryTimes'>,
+): WorkingDays | undefined =>
+  method.kind === 'pickup' ? undefined : (zone?.days ?? deliveryTimes.methods[method.key]);
+
 /**
- * The working days until these products are dispatched, and then on the way; undefined: unknown. The days of the zone
- * come before those of the method.
+ * The working days until these products are dispatched, and then on the way; undefined: unknown.
  */
 export function deliveryDays(
   products: readonly DeliveredProduct[],
   method: ShippingMethod,
   zone: ShippingZone | null,
-  { deliveryTimes }: Pick<Settings, 'deliveryTimes'>,
+  settings: Pick<Settings, 'deliveryTimes'>,
 ): DeliveryDays | undefined {
-  const transit = zone?.days ?? deliveryTimes.methods[method.key];
-  if (method.kind === 'pickup' || !transit || products.some(({ isInStock }) => !isInStock)) return undefined;
+  const { deliveryTimes } = settings;
+  const transit = transitDays(method, zone, settings);
+  if (!transit || products.some(({ isInStock }) => !isInStock)) return undefined;
   const times = products.map(({ facts }) => handlingTime(facts, deliveryTimes));
   if (!times.every((time) => time !== undefined)) return undefined;
   // Everything is sent in one parcel, when the last product is ready.

@@ -6718,7 +6718,7 @@ export interface components {
             name: string;
             /** @description With this option. */
             price: components["schemas"]["Price"];
-            /** @description Working days in transit, as an app has said; null: unknown. */
+            /** @description Working days in transit, as set for the method or its zone, or as an app has said; null: unknown. */
             days: components["schemas"]["DeliveryOptionDays"] | null;
             /**
              * @description The client id of the app that offers it; null: a shipping method of the shop.
