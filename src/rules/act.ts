@@ -168,7 +168,7 @@ async function lockFielded(context: RunContext): Promise<FieldedThing> {
 }
 
 async function addTask(context: RunContext, text: string, result: ToResult): Promise<ActionResult> {
-  const { tx, settings, ruleId, thing } = context;
+  const { tx, settings, ruleId, ruleName, thing } = context;
   const { shopId } = settings;
   if ((await countOpenTasks(tx, shopId)) >= MAX_OPEN_TASKS) {
     throw new Refusal('TOO_MANY_TASKS', { limit: MAX_OPEN_TASKS });
@@ -177,7 +177,7 @@ async function addTask(context: RunContext, text: string, result: ToResult): Pro
   await insertTask(tx, shopId, {
     taskId: newId(tx.now),
     createdAt: tx.now,
-    text: text.trim() || ruleId,
+    text: text.trim() || ruleName,
     resource,
     resourceId,
     ruleId,

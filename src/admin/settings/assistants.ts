@@ -35,7 +35,7 @@ function profileCard(visit: ShopVisit, keyIds: readonly string[]): Markup {
   const address = domain === undefined ? undefined : `${schemeOf(storefront)}//${domain}/.well-known/ucp`;
   return html`<section class="card">
     <h2>${messages.profile}</h2>
-    <p>${settings.assistants.open ? messages.use : messages.closed}</p>
+    ${!settings.assistants.open && html`<p>${messages.closed}</p>`}
     ${
       address === undefined
         ? html`<p>
@@ -43,9 +43,10 @@ function profileCard(visit: ShopVisit, keyIds: readonly string[]): Markup {
             <a href="${adminPath(visit, '/settings/domains')}">${visit.messages.settings.pages.domains}</a>
           </p>`
         : settings.assistants.open &&
-          html`<p class="address">
-            <a href="${address}" target="_blank" rel="noopener">${address}</a>
-          </p>`
+          html`<p>${messages.use}</p>
+            <p class="address">
+              <a href="${address}" target="_blank" rel="noopener">${address}</a>
+            </p>`
     }
     <p class="quiet">${messages.sees}</p>
     <h3>${messages.keys}</h3>
