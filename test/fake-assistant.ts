@@ -84,6 +84,8 @@ export interface AssistantCall {
   headers?: Record<string, string>;
   host?: string;
   method?: 'POST' | 'GET' | 'PUT' | 'DELETE';
+  /** The client's; that of this machine otherwise. */
+  address?: string;
 }
 
 /** A request of an assistant to the own host of the demo shop. A text is sent as it is. */
@@ -91,10 +93,11 @@ export async function ask(
   { app }: Service,
   url: string,
   body: unknown,
-  { profile, headers = {}, host = 'demoshop.localhost', method = 'POST' }: AssistantCall = {},
+  { profile, headers = {}, host = 'demoshop.localhost', method = 'POST', address }: AssistantCall = {},
 ): Promise<Answer> {
   const response = await app.inject({
     method,
+    ...(address !== undefined && { remoteAddress: address }),
     url,
     headers: {
       host,

@@ -22,6 +22,8 @@ export interface Agent {
   profile: string;
   /** Its signature was verified; else anybody may have named this profile. */
   signed: boolean;
+  /** Whose limits and idempotency keys are used: without a signature, also the address of the client tells them apart. */
+  caller: string;
   /** What it and the shop can do in the same version. */
   capabilities: readonly Capability[];
 }
@@ -86,6 +88,7 @@ export async function loadAgent(
   return {
     profile: address.href,
     signed,
+    caller,
     capabilities: sharedCapabilities(offeredCapabilities({ assistants }), profile.capabilities),
   };
 }

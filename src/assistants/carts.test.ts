@@ -244,6 +244,10 @@ test('an Idempotency-Key makes one cart, and is refused for another', async () =
   expect((await count())!.carts).toBe(before + 1);
   const other = await create(lines([kettle, 2]), { headers: key });
   expect([other.status, other.body.code]).toEqual([409, 'idempotency_conflict']);
+  // Anybody may name this profile, and so a stranger who guesses the key gets a cart of his own.
+  const stranger = await create(lines([kettle, 1]), { headers: key, address: '203.0.113.7' });
+  expect(stranger.status).toBe(201);
+  expect(stranger.body.id).not.toBe(answers[0]!.body.id);
   // The stored answer does not tell the id in clear.
   const stored = await service.db.many<{ body: string }>(sql`select body from idempotent_answer`);
   const [, token] = answers[0]!.body.id.split('.');

@@ -38,7 +38,7 @@ export function onceWriter(
       if (isFailure(answer)) throw new Undone(answer);
       return answer;
     };
-    const request = { shopId, caller: `assistant ${agent.profile}`, method: 'UCP', url: name, body: given };
+    const request = { shopId, caller: `assistant ${agent.caller}`, method: 'UCP', url: name, body: given };
     try {
       if (key === undefined) return await db.transaction(run);
       if (typeof key !== 'string') {
