@@ -47,7 +47,7 @@ export async function measurePages(
 }
 
 /** They are drawn after the first start. */
-async function picturesDrawn(origin: string): Promise<void> {
+export async function picturesDrawn(origin: string): Promise<void> {
   const began = performance.now();
   while (!(await (await fetch(origin + PAGE)).text()).includes('/media/DemoShop/')) {
     if (performance.now() - began > PICTURES_WITHIN) throw new Error('The demo shop has no pictures');

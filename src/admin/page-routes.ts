@@ -24,7 +24,6 @@ import { problemsByField, refusalText } from './components/validation.ts';
 import { adminCookie, deviceCookieName, openShopVisit, openVisit, type OpenDeps } from './open-visit.ts';
 import type { AdminFile, AdminPage } from './page.ts';
 import type { Draft, Form, FormOptions, Options, Pages, ShopPages } from './pages.ts';
-import { backToForm } from './requests.ts';
 import { sendFile, sendPage } from './responses.ts';
 import type { Permission } from './users/permissions.ts';
 import { ADMIN_SESSION_LIFETIME, type SignedInUser } from './users/queries.ts';
@@ -330,4 +329,12 @@ function isConfirmed({ confirmedAt }: SignedInUser, { method }: FastifyRequest, 
 function writeToken(request: FastifyRequest, reply: FastifyReply, { origin }: AnyVisit): void {
   const token = request.adminToken;
   if (token !== undefined) writeCookie(reply, adminCookie(origin), token, ADMIN_SESSION_LIFETIME / 1000);
+}
+
+/** The page that contained a form, if it is one of the admin. */
+function backToForm({ headers }: FastifyRequest): string {
+  const { referer } = headers;
+  if (referer === undefined || !URL.canParse(referer)) return '/admin';
+  const { pathname, search } = new URL(referer);
+  return pathname.startsWith('/admin/') ? pathname + search : '/admin';
 }

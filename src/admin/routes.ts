@@ -39,7 +39,7 @@ import { newOrderPages } from './orders/new-order.ts';
 import { orderPages } from './orders/order-page.ts';
 import { businessPages } from './orders/business.ts';
 import { orderTagPages } from './orders/tag-card.ts';
-import { shipmentUndoPages } from './orders/undo.ts';
+import { shipmentUndoPages } from './orders/shipment-actions.ts';
 import { orderListPages } from './orders/orders.ts';
 import { printPages } from './orders/print.ts';
 import { createPages } from './page-routes.ts';

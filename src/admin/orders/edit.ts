@@ -27,9 +27,8 @@ import {
   productFinder,
 } from './chosen-lines.ts';
 import { LINE } from './line-form.ts';
-import { lineName, linePicture } from './line-view.ts';
 import { DELIVERY, PAYMENT_METHOD } from './method-form.ts';
-import { linesOf, readOrder, type OrderLine } from './order-view.ts';
+import { lineName, linePicture, linesOf, readOrder, type OrderLine } from './order-view.ts';
 import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 
 /** Items, delivery and payment method of a placed order. */

@@ -1,7 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import { momentText } from '../components/format.ts';
-import { lineName } from './line-view.ts';
-import { linesOf, moneyIn, type Entry, type OrderView } from './order-view.ts';
+import { lineName, linesOf, moneyIn, type Entry, type OrderView } from './order-view.ts';
 
 /** The changes of the order with their authors, newest first. */
 export function historyCard(view: OrderView): Markup {

@@ -12,8 +12,9 @@ import { adminPath } from '../visit.ts';
 import { businessCard } from './business.ts';
 import { undoPath } from './shipment-actions.ts';
 import { amountsText, isWaiting } from './return-actions.ts';
-import { lineName, linePicture } from './line-view.ts';
 import {
+  lineName,
+  linePicture,
   linesOf,
   moneyIn,
   payableAmount,

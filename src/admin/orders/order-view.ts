@@ -1,6 +1,6 @@
 import { getManagedOrder, listOrderHistory } from '../../orders/manage.ts';
 import type { Static } from 'typebox';
-import type { Markup } from '../../http/html.ts';
+import { html, type Markup } from '../../http/html.ts';
 import { priceText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { notFound } from '../../http/errors.ts';
@@ -8,6 +8,7 @@ import { findDocuments, type DocumentRow } from '../../orders/documents/queries.
 import type { HistoryEntry, ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { findDeliveries, findTransport, type DocumentDelivery } from '../../orders/transport/queries.ts';
 import { emailProblemNotice } from '../components/email-problem.ts';
+import { imagePath } from '../../platform/media/images.ts';
 import type { ShopVisit } from '../visit.ts';
 import { findEmails } from './queries.ts';
 import { markSeen } from '../../orders/queries.ts';
@@ -85,4 +86,17 @@ export function payableAmount({ management, lineItemContainer }: ManagedOrderAns
   const { amount, currency } = lineItemContainer.grandTotal;
   const rest = cancelledOn === null ? Math.max(0, amount - paidAmount.amount) : 0;
   return { amount: Number(rest.toFixed(4)), currency };
+}
+
+/** `Harbour Tea (Size: small)` */
+export function lineName({ name, variationString }: Pick<OrderLine, 'name' | 'variationString'>): string {
+  return variationString ? `${name} (${variationString})` : name;
+}
+
+/** A small picture; it adds nothing to the name beside it. */
+export function linePicture({ images }: Pick<OrderLine, 'images'>): Markup {
+  const image = images.find(({ classifier }) => classifier === 'Small') ?? images[0];
+  return html`<span class="picture"
+    >${image && html`<img src="${imagePath(image.url)}" alt="" width="48" height="48" loading="lazy" />`}</span
+  >`;
 }

@@ -13,7 +13,6 @@ import { fieldColumns } from '../fields/field-columns.ts';
 import { fieldFilters } from '../fields/list-filters.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { chipsView } from './chips-view.ts';
 import { filterOf, fromTheEnd, orderPartOf } from './list-request.ts';
 import {
   countWaiting,
@@ -24,7 +23,7 @@ import {
   MAX_FOUND,
   searchOrders,
 } from './queries.ts';
-import { goodsChips, PARTS, paymentChips, type OrderPart } from './states.ts';
+import { chipsView, goodsChips, PARTS, paymentChips, type OrderPart } from './states.ts';
 
 export function orderListPages(pages: ShopPages): void {
   pages.get('/orders', 'orders_read', async (visit, request) => {

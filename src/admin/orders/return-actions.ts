@@ -22,9 +22,8 @@ import {
 import type { Draft } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { OrderAction, SavedAction } from './action.ts';
-import { lineName } from './line-view.ts';
 import { requireJustified } from './money-actions.ts';
-import { linesOf, moneyIn, readOrder, type OrderReturn, type OrderView } from './order-view.ts';
+import { lineName, linesOf, moneyIn, readOrder, type OrderReturn, type OrderView } from './order-view.ts';
 import { isNothing, leftToReturn } from './quantities.ts';
 import { lineQuantityFields, typedLines } from './shipment-actions.ts';
 

@@ -1,7 +1,9 @@
 import type { OrderFilter } from '../../orders/list.ts';
 import { isWaitingForPayment, type OrderState } from '../../orders/order-state.ts';
 import { STATES, type State } from '../../orders/schema.ts';
-import type { ChipKind } from '../components/format.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { chip, type ChipKind } from '../components/format.ts';
+import type { AdminMessages } from '../messages.ts';
 
 /** The states of orders in the words of a merchant: the parts of the list, and the chips. */
 
@@ -134,4 +136,10 @@ export function goodsChips(order: ChippedOrder): OrderChip[] {
   if (order.partiallyDispatchedOn) return [...chips('partlyShipped'), ...rest];
   if (order.state === 'cancelled') return rest;
   return [...chips(isWaitingForPayment(order.state) ? 'notShipped' : 'toShip'), ...rest];
+}
+
+export function chipsView(chips: readonly OrderChip[], messages: AdminMessages): Markup {
+  return html`<span class="chips"
+    >${chips.map(({ name, kind }) => chip(messages.orders.chips[name], kind))}</span
+  >`;
 }
