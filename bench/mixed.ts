@@ -37,13 +37,13 @@ interface Sold {
   checkout: ReturnType<typeof checkout>;
 }
 
-/** The shop's products that are sold without a choice, and how they are ordered. */
+/** The shop's products that are sold without a choice, and how they are ordered. Some sell out: carts then answer 400. */
 async function readShop(connections: Connections): Promise<Sold> {
   const read = async (path: string) => JSON.parse((await connections.send(get(ROOT + path))).text);
   const { items } = await read('/products?resultsPerPage=100');
   const products = items.filter(
-    ({ productVariationType, stocklevel }: { productVariationType: string; stocklevel: number | null }) =>
-      productVariationType === 'regular' && stocklevel !== 0,
+    ({ productVariationType, forSale }: { productVariationType: string; forSale: boolean }) =>
+      productVariationType === 'regular' && forSale,
   );
   const [{ shippingMethodId }] = await read('/shipping-methods');
   const saleIds = products.map(({ productId }: { productId: string }) => productId);
@@ -108,8 +108,10 @@ try {
   let sent = 0;
   const send = async (call: Call) => {
     sent++;
-    const reply = await connections.send(call);
-    if (reply.status >= 400 && (answers.get(reply.status) ?? 0) < 3) console.log(call, reply.text);
+    const reply = await connections.send({
+      ...call,
+      headers: { authorization: 'Bearer demo-all', ...call.headers },
+    });
     answers.set(reply.status, (answers.get(reply.status) ?? 0) + 1);
     return reply;
   };

@@ -16,7 +16,18 @@ afterAll(() => {
   cartStoreOptions.batch = true;
 });
 
-const FILES = ofTheDay([['line-items', '../checkout/order-events'], ['../checkout/order']], 1).flat();
+const FILES = ofTheDay(
+  [
+    ['line-items', '../checkout/order-events'],
+    [
+      '../checkout/order',
+      '../checkout/order-headers',
+      '../checkout/order-stock',
+      '../checkout/order-batcher',
+    ],
+  ],
+  1,
+).flat();
 
 // Each in a group of its own, because their hooks are for their own tests only. The query makes it another module
 // than the one that runs by itself: a module is evaluated once per process.

@@ -6,13 +6,11 @@ import {
   DAY,
   done,
   givenCart,
-  givenCoupon,
   givenDemoShop,
   givenFullCart,
   givenProduct,
   givenSmallShop,
   ID,
-  linesOf,
   NO_TOKEN,
   NOW,
   on,
@@ -24,14 +22,12 @@ import {
   reasonOf,
   refusal,
   shippingId,
-  statementsOf,
   totalsOf,
   type GivenCart,
   type Shop,
 } from '../../test/carts.ts';
-import { givenToken } from '../../test/builders.ts';
-import { cartStoreOptions, startService, type Answer, type Service } from '../../test/service.ts';
-import { sql, type Sql } from '../db/sql.ts';
+import { startService, type Service } from '../../test/service.ts';
+import { sql } from '../db/sql.ts';
 import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
 import { orderConfirmation } from '../orders/confirmation-email.ts';
 import type { QueuedEmail } from '../platform/email/queue.ts';
@@ -55,7 +51,6 @@ afterAll(() => service.close());
 const order = (cart: GivenCart) => on(cart, 'POST', '/order');
 const placed = (cart: GivenCart) => done(cart, 'POST', '/order');
 const NOTHING = Object.fromEntries(ADDRESS_FIELDS.map((field) => [field, null]));
-
 const productRow = (productId: string) =>
   service.db.one<{ stock: number | null; version: number; stockChangedAt: Date | null }>(sql`
     select stock::float8 as stock, version, stock_changed_at as "stockChangedAt" from product
@@ -367,117 +362,6 @@ describe('a country that the shop does not deliver to', () => {
   });
 });
 
-describe('If-Match', () => {
-  const order = (cart: GivenCart, ifMatch: string, headers: Record<string, string> = {}) =>
-    on(cart, 'POST', '/order', undefined, { headers: { 'if-match': ifMatch, ...headers } });
-  const etagOf = async (cart: GivenCart) => String((await on(cart, 'GET')).headers['etag']);
-  const CHANGED: [number, string] = [412, 'It has changed: its ETag is none of those in the If-Match header'];
-  const full = () => givenFullCart(demo, { 'TE-100': 1 });
-
-  test('every answer that shows the cart carries the ETag that its GET has then', async () => {
-    const cart = await full();
-    const calls = (await operationsOn(cart)).filter(([, path]) => path !== '/order');
-    const seen = new Set<string>();
-    for (const [method, path, body] of calls) {
-      const answer = await on(cart, method, path, body);
-      // What a former call has taken away is not found any more.
-      if (answer.status === 404) continue;
-      const etag = await etagOf(cart);
-      expect([method, path, answer.status < 300, answer.headers['etag']]).toEqual([method, path, true, etag]);
-      expect(etag).toMatch(/^"[^"]{28}"$/);
-      seen.add(etag);
-    }
-    // Some of the changes take others back.
-    expect(seen.size).toBe(7);
-    const made = await service.call('POST', '/DemoShop/carts', {
-      body: { lineItems: [{ productId: demo.ids['TE-100'], quantity: 1 }] },
-    });
-    const cartToken = String(made.headers['x-epages-cart-token']);
-    const read = await service.call('GET', `/DemoShop/carts/${made.body.cartId}`, { cartToken });
-    expect([read.status, read.headers['etag']]).toEqual([200, made.headers['etag']]);
-  });
-
-  test.each([
-    ['the tag', (etag: string) => etag],
-    ['a list that names it', (etag: string) => `"a, b", W/"c" ,${etag}`],
-    ['a star', () => '*'],
-    ['a star with blanks', () => ' * '],
-  ])('%s orders the cart', async (_what, headerOf) => {
-    const cart = await full();
-    expect((await order(cart, headerOf(await etagOf(cart)))).status).toBe(201);
-  });
-
-  test.each([
-    ['another tag', () => '"another"'],
-    ['a weak one', (etag: string) => `W/${etag}`],
-    ['a list without it', (etag: string) => `"a", W/${etag}, "b"`],
-    ['a tag without its quotes', (etag: string) => etag.replaceAll('"', '')],
-    ['a tag that contains it', (etag: string) => `"x${etag.slice(1)}`],
-    ['a star among others', () => '"a", *'],
-    ['nothing', () => ''],
-  ])('%s is answered with 412, and nothing is ordered', async (_what, headerOf) => {
-    const cart = await full();
-    const header = headerOf(await etagOf(cart));
-    expect(await refusal(service, () => order(cart, header))).toEqual(CHANGED);
-    expect((await on(cart, 'POST', '/order')).status).toBe(201);
-  });
-
-  test.each(['gzip', 'br'])('the tag of an answer in %s is strong, and orders the cart', async (encoding) => {
-    const cart = await full();
-    const { headers } = await service.app.inject({
-      url: `/rs/shops/DemoShop/carts/${cart.id}`,
-      headers: { 'x-epages-cart-token': cart.token, 'accept-encoding': encoding },
-    });
-    const etag = String(headers.etag);
-    expect(etag).toBe((await etagOf(cart)).replace(/"$/, `-${encoding}"`));
-    const known = await on(cart, 'GET', '', undefined, { headers: { 'if-none-match': etag } });
-    expect(known.status).toBe(304);
-    expect((await order(cart, etag)).status).toBe(201);
-  });
-
-  test('the cart, a price or a setting that has changed since is answered with 412', async () => {
-    const shop = await givenSmallShop(service);
-    const token = await givenToken(service, shop.shopId);
-    const productId = await givenProduct(shop);
-    const cart = await givenFullCart(shop, { [productId]: 1 });
-    const [{ lineItemId }] = cart.body.lineItemContainer.productLineItems;
-    const changes: (() => Promise<unknown>)[] = [
-      () => done(cart, 'PUT', `/line-items/${lineItemId}`, { quantity: 2 }),
-      () => done(cart, 'PUT', '/shipping-address', { ...ADA, city: 'Bremen' }),
-      () =>
-        service.call('PATCH', `/${shop.shopId}/products/${productId}`, {
-          token,
-          body: [{ op: 'add', path: '/priceInfo/price/amount', value: 12.5 }],
-        }),
-      () => changeSettings(shop, { minimumCart: { code: 'SumProduct', amount: 1 } }),
-    ];
-    for (const change of changes) {
-      const etag = await etagOf(cart);
-      await change();
-      expect(await refusal(service, () => order(cart, etag))).toEqual(CHANGED);
-    }
-    const placed = await order(cart, await etagOf(cart));
-    expect([placed.status, placed.body.grandTotal]).toEqual([201, '25']);
-  });
-
-  test('other refusals come first, and a replay answers what was answered', async () => {
-    const cart = await full();
-    await done(cart, 'DELETE', '/billing-address');
-    expect((await order(cart, '"another"')).status).toBe(400);
-    await done(cart, 'PUT', '/billing-address', ADA);
-    const stranger = { headers: { 'if-match': '"another"', 'x-epages-cart-token': 'wrong' } };
-    expect((await on(cart, 'POST', '/order', undefined, stranger)).status).toBe(403);
-    const key = { 'idempotency-key': 'order-if-match' };
-    expect((await order(cart, '"another"', key)).status).toBe(412);
-    const etag = await etagOf(cart);
-    const first = await order(cart, etag, key);
-    const again = await order(cart, etag, key);
-    expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
-    expect(again.headers['idempotency-replayed']).toBe('true');
-    expect((await order(cart, etag)).status).toBe(410);
-  });
-});
-
 describe('its customer', () => {
   const emailed = (emailAddress: string) =>
     givenFullCart(demo, { 'BK-100': 1 }, { address: { emailAddress } });
@@ -570,159 +454,6 @@ describe('its customer', () => {
   });
 });
 
-describe('the stock', () => {
-  test('is taken, and products show it at once', async () => {
-    const id = demo.ids['KN-101']!;
-    const stockOf = async () =>
-      (await service.call('GET', `/DemoShop/products/${id}`, { token: demo.token })).body.stocklevel;
-    expect(await stockOf()).toBe(14);
-    const before = await productRow(id);
-    const cart = await givenFullCart(demo, { 'KN-101': 3, 'RO-100': 7.5, 'BK-100': 2 });
-    expect(await stockOf()).toBe(14);
-    service.setClock(new Date(NOW.getTime() + 1000));
-    await placed(cart);
-    expect(await stockOf()).toBe(11);
-    expect(await productRow(id)).toEqual({
-      stock: 11,
-      version: before!.version,
-      stockChangedAt: new Date(NOW.getTime() + 1000),
-    });
-    expect((await productRow(demo.ids['RO-100']!))!.stock).toBe(842.5);
-    expect((await productRow(demo.ids['BK-100']!))!.stock).toBeNull();
-    const updated = await service.call(
-      'GET',
-      '/DemoShop/products/updated/stocklevel?changedAfter=2026-11-15T08:30:00Z',
-      { token: demo.token },
-    );
-    const ids = updated.body.items.map(({ item }: { item: { productId: string } }) => item.productId);
-    expect(ids.toSorted()).toEqual([id, demo.ids['RO-100']!].toSorted());
-  });
-
-  test('that is not enough refuses the order with 409, names the products, and changes nothing', async () => {
-    const carts = [
-      await givenFullCart(demo, { 'AP-120': 2, 'CB-103': 5, 'TE-100': 1 }),
-      await givenFullCart(demo, { 'AP-120': 2, 'CB-103': 5, 'TE-100': 1 }),
-      await givenFullCart(demo, { 'TE-100': 1, 'AP-120': 2 }),
-    ];
-    await done(carts[1]!, 'POST', '/coupon', { code: 'AUTUMN15' });
-    await placed(carts[0]!);
-    expect(await refusal(service, () => order(carts[1]!))).toEqual([
-      409,
-      'There is not enough in stock of AP-120 (Beacon Burr Grinder), CB-103 (Tidewater Espresso Beans)',
-    ]);
-    expect(await refusal(service, () => order(carts[2]!))).toEqual([
-      409,
-      'There is not enough in stock of AP-120 (Beacon Burr Grinder)',
-    ]);
-    // With what is left it works, and the next number is used.
-    const body = await done(carts[1]!, 'GET');
-    for (const [index, quantity] of [1, 3].entries()) {
-      const { lineItemId } = body.lineItemContainer.productLineItems[index];
-      await done(carts[1]!, 'PUT', `/line-items/${lineItemId}`, { quantity });
-    }
-    expect((await placed(carts[1]!)).orderNumber).toBe('ORD261115/1002');
-    expect((await productRow(demo.ids['AP-120']!))!.stock).toBe(0);
-    expect((await productRow(demo.ids['CB-103']!))!.stock).toBe(0);
-  });
-
-  test('is never sold twice', async () => {
-    const carts = await Promise.all(
-      Array.from({ length: 10 }, (_, index) =>
-        // Some hold the same products in another order.
-        givenFullCart(demo, index % 2 ? { 'AP-110': 1, 'CB-103': 1 } : { 'CB-103': 1, 'AP-110': 1 }),
-      ),
-    );
-    const answers = await Promise.all(carts.map((cart) => order(cart)));
-    const statuses = answers.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 201)).toHaveLength(6);
-    expect(statuses.filter((status) => status === 409)).toHaveLength(4);
-    expect((await productRow(demo.ids['AP-110']!))!.stock).toBe(0);
-    expect((await productRow(demo.ids['CB-103']!))!.stock).toBe(2);
-    expect(await counters('DemoShop')).toMatchObject({ order: 1006 });
-    expect(await queuedEmails(service)).toHaveLength(6);
-  });
-
-  test('goes below nothing in a shop that sells beyond it', async () => {
-    const shop = await givenSmallShop(service, { sellBeyondStock: true });
-    const productId = await givenProduct(shop, { stock: 1 });
-    await placed(await givenFullCart(shop, { [productId]: 3 }));
-    expect((await productRow(productId))!.stock).toBe(-2);
-  });
-
-  test('of what is no longer for sale is sold to whoever has it in the cart', async () => {
-    const cart = await givenFullCart(demo, { 'TE-100': 1 });
-    const body = [{ op: 'replace', path: '/visible', value: false }];
-    const path = `/DemoShop/products/${demo.ids['TE-100']}`;
-    expect((await service.call('PATCH', path, { token: demo.token, body })).status).toBe(200);
-    expect(linesOf(await placed(cart))).toEqual([['TE-100', 1, 7.2, 7.2]]);
-    expect((await productRow(demo.ids['TE-100']!))!.stock).toBe(74);
-  });
-
-  test('of a product that was deleted is nobody’s: the rest is ordered', async () => {
-    const cart = await givenFullCart(demo, { 'TE-100': 1, 'TE-110': 1 });
-    await service.call('DELETE', `/DemoShop/products/${demo.ids['TE-110']}`, { token: demo.token });
-    expect(linesOf(await placed(cart))).toEqual([['TE-100', 1, 7.2, 7.2]]);
-  });
-});
-
-describe('a coupon', () => {
-  const usesOf = async (code: string) =>
-    service.db.one(sql`
-      select coupon.used, campaign.used as "campaignUsed" from coupon
-      join coupon_campaign campaign using (shop_id, campaign_id)
-      where coupon.shop_id = 'DemoShop' and coupon.code_key = ${code}`);
-  const couponed = async (code: string, quantities: Record<string, number> = { 'KN-101': 1 }) => {
-    const cart = await givenFullCart(demo, quantities);
-    await done(cart, 'POST', '/coupon', { code });
-    return cart;
-  };
-
-  test('is used up by one order, on its code and its campaign', async () => {
-    await placed(await couponed('SUMMER20'));
-    expect(await usesOf('SUMMER20')).toEqual({ used: 1, campaignUsed: 1 });
-    await placed(await couponed('SUMMER20B'));
-    expect(await usesOf('SUMMER20')).toEqual({ used: 1, campaignUsed: 2 });
-    expect(await usesOf('SUMMER20B')).toEqual({ used: 1, campaignUsed: 2 });
-  });
-
-  test('that takes nothing off is not counted', async () => {
-    const body = await placed(await couponed('SHARP10', { 'TE-100': 1 }));
-    expect(body.lineItemContainer.couponLineItem).toMatchObject({
-      lineItemPrice: price(0, 'NONE'),
-      validationErrors: ['ProductMisMatch'],
-    });
-    expect(await usesOf('SHARP10')).toEqual({ used: 0, campaignUsed: 0 });
-  });
-
-  test('that is used up refuses the order with 409, and changes nothing', async () => {
-    const text = 'The coupon is used up, delete it from the cart to order without it';
-    const used = await couponed('ONESHOT');
-    expect(await refusal(service, () => order(used))).toEqual([409, text]);
-
-    await givenCoupon(demo, 'ONCE', { name: 'FIX', amount: 5 }, { usageLimit: 1 });
-    const [first, second] = [await couponed('ONCE'), await couponed('ONCE')];
-    await placed(first);
-    expect(await refusal(service, () => order(second))).toEqual([409, text]);
-    const { couponLineItem } = (await done(second, 'GET')).lineItemContainer;
-    await done(second, 'DELETE', `/coupon/${couponLineItem.couponLineItemId}`);
-    expect((await placed(second)).lineItemContainer.couponLineItem).toBeNull();
-    expect(await usesOf('ONCE')).toEqual({ used: 1, campaignUsed: 1 });
-  });
-
-  test.each([
-    ['per code', { usageLimit: 3 }],
-    ['of its campaign', { campaignUsageLimit: 3 }],
-  ])('is not used more often than the limit %s, however many try at once', async (_what, facts) => {
-    await givenCoupon(demo, 'THREE', { name: 'FIX', amount: 5 }, facts);
-    const carts = await Promise.all(Array.from({ length: 8 }, () => couponed('THREE')));
-    const answers = await Promise.all(carts.map((cart) => order(cart)));
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(5);
-    expect(await usesOf('THREE')).toEqual({ used: 3, campaignUsed: 3 });
-    expect((await productRow(demo.ids['KN-101']!))!.stock).toBe(11);
-  });
-});
-
 describe('what can not be ordered', () => {
   test('without a billing address is refused, and nothing changes', async () => {
     const cart = await givenCart(demo, { 'KN-101': 1 });
@@ -768,82 +499,6 @@ describe('what can not be ordered', () => {
     const statuses = answers.map(({ status }) => status).toSorted((left, right) => left - right);
     expect(statuses).toEqual([201, 410, 410, 410, 410, 410]);
     expect((await productRow(demo.ids['KN-101']!))!.stock).toBe(12);
-    expect(await queuedEmails(service)).toHaveLength(1);
-  });
-});
-
-describe('changes at the same time', () => {
-  test('come before the order or not at all', async () => {
-    for (let round = 0; round < 3; round++) {
-      const cart = await givenFullCart(demo, { 'TE-100': 1, 'KN-110': 1 });
-      const productId = demo.ids['TE-100']!;
-      const { lineItemId } = cart.body.lineItemContainer.productLineItems[1];
-      const stock = (await productRow(productId))!.stock!;
-      const additions = () =>
-        Array.from({ length: 6 }, () => on(cart, 'POST', '/line-items', { productId, quantity: 1 }));
-      const [before, rest, attempt, after] = await Promise.all([
-        Promise.all(additions()),
-        Promise.all([
-          on(cart, 'PUT', `/line-items/${lineItemId}/product-price`, { singleItemPrice: 20 }),
-          on(cart, 'POST', '/coupon', { code: 'AUTUMN15' }),
-          on(cart, 'DELETE', `/line-items/${lineItemId}`),
-          on(cart, 'PUT', '/billing-address', { ...ADA, country: 'GB' }),
-        ]),
-        order(cart),
-        Promise.all(additions()),
-      ]);
-      const added = [...before, ...after];
-      for (const { status } of [...added, ...rest]) expect(status).toBeOneOf([200, 201, 404, 410]);
-      // The line is gone when its price was to be changed.
-      expect(rest[0].status).toBeOneOf([200, 404, 410]);
-      for (const { status } of added) expect(status).toBeOneOf([201, 410]);
-      expect(attempt.status).toBe(201);
-      const quantity = 1 + added.filter(({ status }) => status === 201).length;
-      expectSums(attempt.body);
-      expect(linesOf(attempt.body)[0]!.slice(0, 2)).toEqual(['TE-100', quantity]);
-      expect((await productRow(productId))!.stock).toBe(stock - quantity);
-      expect((await on(cart, 'GET')).status).toBe(410);
-    }
-  });
-
-  /** The totals are those of its own lines. */
-  function expectSums(body: Answer['body']): void {
-    const cents = (amount: number) => Math.round(amount * 100);
-    const { subtotal, discount, coupon, shipping, payment, total, beforeTax, tax } = totalsOf(body);
-    const lines = linesOf(body);
-    for (const [, quantity, unit, whole] of lines) expect(cents(whole)).toBe(cents(unit) * quantity);
-    expect(cents(subtotal)).toBe(lines.reduce((sum, [, , , whole]) => sum + cents(whole), 0));
-    expect(cents(total)).toBe(
-      [subtotal, discount, coupon, shipping, payment].reduce((sum, one) => sum + cents(one), 0),
-    );
-    expect(cents(total)).toBe(cents(beforeTax) + cents(tax));
-    expect(body.grandTotal).toBe(String(total));
-  }
-});
-
-describe('an Idempotency-Key', () => {
-  const keyed = (cart: GivenCart) =>
-    on(cart, 'POST', '/order', undefined, { headers: { 'idempotency-key': 'order-1' } });
-
-  test('places one order, and answers with it again', async () => {
-    const cart = await givenFullCart(demo, { 'KN-101': 1 });
-    const first = await keyed(cart);
-    const second = await keyed(cart);
-    expect(first.status).toBe(201);
-    expect(second).toMatchObject({ status: 201, text: first.text });
-    expect(second.headers['idempotency-replayed']).toBe('true');
-    expect(await counters('DemoShop')).toEqual({ order: 1001, customer: 1016 });
-    expect((await productRow(demo.ids['KN-101']!))!.stock).toBe(13);
-    expect(await queuedEmails(service)).toHaveLength(1);
-    // Without the key it is a second order.
-    expect((await order(cart)).status).toBe(410);
-  });
-
-  test('places one order of many calls at once', async () => {
-    const cart = await givenFullCart(demo, { 'KN-101': 1 });
-    const answers = await Promise.all(Array.from({ length: 5 }, () => keyed(cart)));
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    expect(answers[0]!.status).toBe(201);
     expect(await queuedEmails(service)).toHaveLength(1);
   });
 });
@@ -942,78 +597,6 @@ describe('the confirmation', () => {
     for (const cart of carts) expect((await order(cart)).status).toBe(400);
     expect(await queuedEmails(service)).toEqual([]);
   });
-});
-
-const SEVERAL_LINES = { 'TE-110': 1, 'KN-110': 2, 'CB-101': 1, 'AP-100': 1, 'DR-100': 6 };
-
-// Without the cache, which plain-store.test.ts switches off, the cart is read first: other counts, the same answers.
-test.skipIf(!cartStoreOptions.cache).each([
-  ['as this process left it', undefined, 18],
-  ['that has a coupon, which is read with it', 'AUTUMN15', 26],
-])(
-  'placing an order takes as many statements for many lines as for one, for a cart %s',
-  async (_why, coupon, count) => {
-    // Its customer is known afterwards.
-    await placed(await givenFullCart(demo, { 'TE-100': 1 }));
-    for (const quantities of [{ 'TE-100': 1 }, SEVERAL_LINES]) {
-      const cart = await givenFullCart(demo, quantities);
-      if (coupon) await done(cart, 'POST', '/coupon', { code: coupon });
-      const statements = await statementsOf(() => placed(cart));
-      expect(statements.at(-1)).toBe('commit');
-      expect(statements).toHaveLength(count);
-    }
-  },
-);
-
-// plain-store.test.ts switches batches off, and then each order has a transaction of its own.
-test.skipIf(!cartStoreOptions.batch)(
-  'orders of a shop that come at the same time share a transaction, whose statements do not grow with them',
-  async () => {
-    // What the apps of the shop are asked is known afterwards.
-    await placed(await givenFullCart(demo, { 'TE-100': 1 }));
-    const carts: GivenCart[] = [];
-    for (let count = 0; count < 6; count++) carts.push(await givenFullCart(demo, SEVERAL_LINES));
-    const statements = await statementsOf(() => Promise.all(carts.map((cart) => placed(cart))));
-    const transactions = statements.filter((text) => text.startsWith('begin')).length;
-    expect(transactions).toBeLessThan(carts.length);
-    // A customer who is new, and setting how long a lock is waited for, are some more than above.
-    expect(statements.length).toBeLessThanOrEqual(21 * transactions);
-  },
-);
-
-test('orders that share a transaction are counted by day and currency', async () => {
-  const carts: GivenCart[] = [];
-  for (const currency of ['EUR', 'USD', 'EUR', 'USD', 'EUR']) {
-    carts.push(await givenFullCart(demo, SEVERAL_LINES, { currency }));
-  }
-  const sumsOf = (from: Sql) =>
-    service.db.many(sql`
-      select day::text, currency, orders::int, gross, net from (${from}) sums
-      where shop_id = 'DemoShop' order by day, currency`);
-  const counted = await sumsOf(sql`select * from order_day where states = 0`);
-  const answers = await Promise.all(carts.map((cart) => placed(cart)));
-  expect(new Set(answers.map(({ orderNumber }) => orderNumber)).size).toBe(5);
-  const added = sql`
-    select shop_id, (created_at at time zone 'UTC')::date as day, currency, count(*) as orders,
-      sum(grand_total)::bigint as gross, sum(net_revenue) as net
-    from customer_order where shop_id = 'DemoShop' and states = 0 group by 1, 2, 3`;
-  const sums = await sumsOf(sql`select * from order_day where states = 0`);
-  expect(sums).not.toEqual(counted);
-  expect(sums).toEqual(await sumsOf(added));
-});
-
-test('an order with an Idempotency-Key is a transaction with its answer', async () => {
-  // What the apps of the shop are asked is known afterwards.
-  await placed(await givenFullCart(demo, { 'TE-100': 1 }));
-  const cart = await givenFullCart(demo, { 'TE-100': 1 });
-  const statements = await statementsOf(() =>
-    on(cart, 'POST', '/order', undefined, { headers: { 'idempotency-key': 'once' } }),
-  );
-  // The cart is read before: the register of VAT numbers is asked outside of transactions.
-  expect(statements[0]).toContain('from cart');
-  expect(statements[1]).toContain('begin');
-  expect(statements.at(-1)).toBe('commit');
-  expect(statements.filter((text) => text === 'commit')).toHaveLength(1);
 });
 
 test('a shop without deliveries can begin to have some while a cart waits', async () => {

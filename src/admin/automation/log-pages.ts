@@ -18,68 +18,51 @@ export function ruleLogPages(pages: ShopPages): void {
   pages.get(`${RULES_PATH}/rules/:ruleId/runs`, 'settings_read', showRuns);
 }
 
-const steps = (visit: ShopVisit, { ruleId, name }: { ruleId: string; name: string }) => [
+interface ShownRule {
+  ruleId: string;
+  name: string;
+}
+
+const steps = (visit: ShopVisit, { ruleId, name }: ShownRule) => [
   ...ruleSteps(visit),
   { href: adminPath(visit, `${RULES_PATH}/rules/${ruleId}`), text: name },
 ];
 
-async function showPreview(visit: ShopVisit, request: PageRequest): Promise<AdminPage> {
-  const words = visit.messages.automation;
-  const rule = await loadRule(visit, request.params['ruleId']!);
-  const { ruleId, resource } = rule;
-  const { items } = await visit.call(previewRule, { params: { ruleId } });
+interface LogPage {
+  title: string;
+  hint: string;
+  /** Shown instead of a table without rows. */
+  empty: string;
+  columns: readonly string[];
+  /** The cells of each row. */
+  rows: readonly (readonly (Markup | string)[])[];
+}
+
+function logPage(
+  visit: ShopVisit,
+  rule: ShownRule,
+  { title, hint, empty, columns, rows }: LogPage,
+): AdminPage {
   return {
-    title: words.preview,
+    title,
     menu: 'settings',
     breadcrumbs: steps(visit, rule),
-    main: html`<p class="hint intro">${words.previewHint}</p>
+    main: html`<p class="hint intro">${hint}</p>
       ${
-        items.length === 0
-          ? html`<p class="quiet">${words.previewEmpty}</p>`
+        rows.length === 0
+          ? html`<p class="quiet">${empty}</p>`
           : html`<div class="list plain">
               <table>
                 <thead>
                   <tr>
-                    <th scope="col">${words.date}</th>
-                    <th scope="col">${words.thing}</th>
-                    <th scope="col">${words.if}</th>
-                    <th scope="col">${words.outcome}</th>
+                    ${columns.map((column) => html`<th scope="col">${column}</th>`)}
                   </tr>
                 </thead>
                 <tbody>
-                  ${items.map(
-                    (item) =>
+                  ${rows.map(
+                    (cells) =>
                       html`<tr>
-                        <td data-title="${words.date}">${momentText(new Date(item.date), visit.language)}</td>
-                        <td data-title="${words.thing}">
-                          ${thingLink(visit, resource, item.resourceId, item.name)}
-                        </td>
-                        <td data-title="${words.if}">
-                          <ul class="plain">
-                            ${rule.conditions.map(
-                              ({ fact, operator, value }, index) =>
-                                html`<li>
-                                  ${item.conditions[index] ? '✓' : '✗'} ${factText(visit, fact)}
-                                  ${words.operators[operator]} ${value ?? ''}
-                                </li>`,
-                            )}
-                          </ul>
-                        </td>
-                        <td data-title="${words.outcome}">
-                          ${
-                            item.runs
-                              ? html`<strong>${words.would}</strong>
-                                  <ul class="plain">
-                                    ${item.actions.map(
-                                      ({ kind, text }) =>
-                                        html`<li>
-                                          ${words.actions[kind]}${text !== null && html`: ${text}`}
-                                        </li>`,
-                                    )}
-                                  </ul>`
-                              : words.wouldNot
-                          }
-                        </td>
+                        ${cells.map((cell, index) => html`<td data-title="${columns[index]!}">${cell}</td>`)}
                       </tr>`,
                   )}
                 </tbody>
@@ -89,62 +72,69 @@ async function showPreview(visit: ShopVisit, request: PageRequest): Promise<Admi
   };
 }
 
+async function showPreview(visit: ShopVisit, request: PageRequest): Promise<AdminPage> {
+  const words = visit.messages.automation;
+  const rule = await loadRule(visit, request.params['ruleId']!);
+  const { ruleId, resource, conditions } = rule;
+  const { items } = await visit.call(previewRule, { params: { ruleId } });
+  return logPage(visit, rule, {
+    title: words.preview,
+    hint: words.previewHint,
+    empty: words.previewEmpty,
+    columns: [words.date, words.thing, words.if, words.outcome],
+    rows: items.map((item) => [
+      momentText(new Date(item.date), visit.language),
+      thingLink(visit, resource, item.resourceId, item.name),
+      html`<ul class="plain">
+        ${conditions.map(
+          ({ fact, operator, value }, index) =>
+            html`<li>
+              ${item.conditions[index] ? '✓' : '✗'} ${factText(visit, fact)} ${words.operators[operator]}
+              ${value ?? ''}
+            </li>`,
+        )}
+      </ul>`,
+      item.runs
+        ? html`<strong>${words.would}</strong>
+            <ul class="plain">
+              ${item.actions.map(
+                ({ kind, text }) => html`<li>${words.actions[kind]}${text !== null && html`: ${text}`}</li>`,
+              )}
+            </ul>`
+        : words.wouldNot,
+    ]),
+  });
+}
+
 async function showRuns(visit: ShopVisit, request: PageRequest): Promise<AdminPage> {
   const words = visit.messages.automation;
   const rule = await loadRule(visit, request.params['ruleId']!);
-  const { ruleId } = rule;
   const { items } = await visit.call(listRuleRuns, {
-    params: { ruleId },
+    params: { ruleId: rule.ruleId },
     query: { page: 1, resultsPerPage: RUNS_ON_PAGE },
   });
   const names = await namesOf(visit, items);
-  return {
+  return logPage(visit, rule, {
     title: words.log,
-    menu: 'settings',
-    breadcrumbs: steps(visit, rule),
-    main: html`<p class="hint intro">${words.logHint}</p>
-      ${
-        items.length === 0
-          ? html`<p class="quiet">${words.logEmpty}</p>`
-          : html`<div class="list plain">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">${words.date}</th>
-                    <th scope="col">${words.thing}</th>
-                    <th scope="col">${words.outcome}</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  ${items.map(
-                    ({ date, resource, resourceId, outcome, actions, error }) =>
-                      html`<tr>
-                        <td data-title="${words.date}">${momentText(new Date(date), visit.language)}</td>
-                        <td data-title="${words.thing}">
-                          ${thingLink(visit, resource, resourceId, names.get(resourceId ?? ''))}
-                        </td>
-                        <td data-title="${words.outcome}">
-                          ${
-                            outcome === 'failed'
-                              ? html`<strong>${words.outcomes.failed}</strong> ${error}`
-                              : html`<ul class="plain">
-                                  ${actions.map(
-                                    ({ kind, outcome: result, note }) =>
-                                      html`<li>
-                                        ${words.actions[kind]}: ${words.outcomes[result]}
-                                        ${note !== null && html`<span class="quiet">${note}</span>`}
-                                      </li>`,
-                                  )}
-                                </ul>`
-                          }
-                        </td>
-                      </tr>`,
-                  )}
-                </tbody>
-              </table>
-            </div>`
-      }`,
-  };
+    hint: words.logHint,
+    empty: words.logEmpty,
+    columns: [words.date, words.thing, words.outcome],
+    rows: items.map(({ date, resource, resourceId, outcome, actions, error }) => [
+      momentText(new Date(date), visit.language),
+      thingLink(visit, resource, resourceId, names.get(resourceId ?? '')),
+      outcome === 'failed'
+        ? html`<strong>${words.outcomes.failed}</strong> ${error}`
+        : html`<ul class="plain">
+            ${actions.map(
+              ({ kind, outcome: result, note }) =>
+                html`<li>
+                  ${words.actions[kind]}: ${words.outcomes[result]}
+                  ${note !== null && html`<span class="quiet">${note}</span>`}
+                </li>`,
+            )}
+          </ul>`,
+    ]),
+  });
 }
 
 interface AboutThing {

@@ -2,6 +2,7 @@ import { html, webAddress, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { ACCOUNT_ICON, CART_ICON, GLOBE_ICON, HEART_ICON, MENU_ICON } from './icons.ts';
+import { displayName } from '../../kernel/display-names.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
 import { priceViewOf } from '../price-view.ts';
@@ -221,9 +222,7 @@ function languageNames(locales: readonly string[]): ReadonlyMap<string, string> 
       const tag = languageTag(locale);
       const [language] = tag.split('-');
       const isAlone = languages.filter((one) => one === language).length === 1;
-      const name = new Intl.DisplayNames(tag, { type: 'language', languageDisplay: 'standard' }).of(
-        isAlone ? language! : tag,
-      )!;
+      const name = displayName(isAlone ? language! : tag, 'language', tag, 'standard');
       return [locale, name.charAt(0).toLocaleUpperCase(tag) + name.slice(1)];
     }),
   );
