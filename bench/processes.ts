@@ -42,7 +42,7 @@ export function atEnd(ending: () => Promise<unknown>): void {
   endings.push(ending);
 }
 
-/** Once, whoever asks first: the end of the run and a signal may come together. */
+/** Runs once: the end of the run and a signal may come together. */
 export function endEverything(): Promise<void> {
   return (ended ??= runEndings());
 }

@@ -28,7 +28,7 @@ export async function measureStarts(
       logFile: path.join(workFolder, 'start.log'),
       probe: '/rs/shops/DemoShop/currencies',
     });
-  // A Kontor that had to be killed leaves its PostgreSQL running; whoever leaves last stops it.
+  // A Kontor that had to be killed leaves its PostgreSQL running, which is stopped here.
   atEnd(() => attachEmbedded(data, { log: () => {} }).then((embedded) => embedded.stop()));
   let server = await start();
   const firstStartMs = server.startMs;

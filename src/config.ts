@@ -331,7 +331,7 @@ function expectedOf({ type, enum: choices, minimum, maximum, expected }: Variabl
     : `a whole number from ${minimum} to ${maximum}`;
 }
 
-/** What a pattern can't tell: whether the parts of a list are networks and addresses. */
+/** Checks beyond a pattern: whether the parts of a list are networks and addresses. */
 function wrongAddresses({ WEBHOOK_ALLOW, PUBLIC_ADDRESSES }: Config): { instancePath: string }[] {
   const isWrong = (list: string | undefined, isValid: (part: string) => boolean) =>
     list?.split(',').some((part) => !isValid(part.trim())) ?? false;

@@ -196,7 +196,7 @@ async function takePrints(db: Database, shopId: string): Promise<Fingerprint> {
   if (!print) ofShops.set(shopId, (print = new Map()));
   const unknown = asked.filter(({ name }) => !print.has(name));
   if (unknown.length > 0) {
-    const isAll = unknown.length > MOST_PLANNED;
+    const isAll = unknown.length > MAX_PLANNED;
     const text = (isAll ? asked : unknown)
       .map(({ name }) => printOf(name, name, condition(name, shopId !== '')))
       .join(' union all ');
@@ -211,7 +211,7 @@ async function takePrints(db: Database, shopId: string): Promise<Fingerprint> {
 }
 
 /** To plan a statement over more tables takes longer than to look at all of them with the prepared one. */
-const MOST_PLANNED = 20;
+const MAX_PLANNED = 20;
 
 const TAKE_WRITTEN = 'delete from fingerprints.written returning name';
 

@@ -5,7 +5,7 @@ import type { ShopVisit } from './visit.ts';
 
 /**
  * The answer to a button: goes to `href` with the notice, or with the refusal in words, because a button has no field
- * beside which it could stand. What does not exist is answered as such.
+ * beside which it could stand. A missing thing is answered with 404.
  */
 export async function redirectWithNotice(
   visit: ShopVisit,

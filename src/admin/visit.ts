@@ -65,7 +65,7 @@ export interface ShopVisit extends AnyVisit {
   /** The domains that the shop may name. */
   domainPolicy: DomainPolicy;
   vatRegister: VatRegister;
-  /** What the host says to the people of the shop now. */
+  /** The host's current messages to the people of the shop. */
   hostMessages: readonly HostMessage[];
   /** The installed apps whose pages this user may open. */
   apps: readonly InstalledApp[];
@@ -84,7 +84,7 @@ export interface ShopVisit extends AnyVisit {
 
 /** The link to a page of the shop for its own people, who see it before it is open too. */
 export function storefrontLink(visit: ShopVisit, path = ''): string {
-  // Nobody buys in the shop whose admin is shown.
+  // The shop whose admin visitors see can't be bought in.
   if (isDemo(visit.config)) return `${visit.origin}/shop/${DEMO_SHOP}${path}`;
   if (visit.settings.isOpen) return visit.storefront + path;
   return adminPath(visit, '/preview', { to: path });

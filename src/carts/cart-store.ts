@@ -183,7 +183,7 @@ export function createCartStore(service: Database, options: CartStoreOptions, va
       return vatRegister.check(request.shopId, number, requesterOf(settings));
     },
 
-    /** What the register has just said of the number of an address, for a write inside of a transaction. */
+    /** The register's new answer about the number of an address, for a write inside of a transaction. */
     lastVatCheck(
       address: Pick<Address, 'vatId' | 'country'>,
       settings: Pick<Settings, 'country' | 'invoicing'>,

@@ -31,7 +31,7 @@ export interface StoredCart {
   buyer: Buyer | null;
   shippingMethodId: string | null;
   shippingPrice: number | null;
-  /** What an app has answered for the chosen method; null: it is one of the shop. */
+  /** The app's answer for the chosen method; null: it is one of the shop. */
   deliveryOption: DeliveryOption | null;
   paymentMethodId: string | null;
   paymentTransactionId: string | null;

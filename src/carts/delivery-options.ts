@@ -65,7 +65,7 @@ function readDeliveryAnswer(answer: unknown): DeliveryAnswer {
   return { options };
 }
 
-/** What apps offer for the delivery of a cart. */
+/** The delivery methods that apps offer for a cart. */
 export interface OfferedDeliveries {
   options: readonly DeliveryOption[];
   /** The name of an app that has not answered, and without which no delivery may be chosen; null: all have. */
@@ -138,7 +138,7 @@ function methodIdOf(appId: string, optionId: string): string {
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** What an app says by language, in the locales of the shop: English stands in for a language that it does not have. */
+/** An app's texts in the locales of the shop: English replaces a language that the app lacks. */
 export function inLocales(text: string | Localised, { locales }: Pick<Settings, 'locales'>): Localised {
   if (typeof text === 'string') return Object.fromEntries(locales.map((locale) => [locale, text]));
   const standIn = text['en'] ?? Object.values(text)[0]!;

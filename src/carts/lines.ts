@@ -239,15 +239,15 @@ function quantityOf(
     productId,
   );
   const stock = settings.sellBeyondStock ? null : product.stock;
-  const most = maxOrderOf(product.facts, settings);
+  const max = maxOrderOf(product.facts, settings);
   const { minimum } = product.orderUnit ?? ORDER_UNIT;
-  if (others > 0 && most !== null && others + minimum > most)
-    throw new LimitReached(productLabel(product, settings), most);
+  if (others > 0 && max !== null && others + minimum > max)
+    throw new LimitReached(productLabel(product, settings), max);
   const allowed = allowedQuantity(
     asked,
     product.orderUnit,
     stock === null ? null : stock - others,
-    most === null ? null : most - others,
+    max === null ? null : max - others,
   );
   if (allowed === undefined) throw new SoldOut(productLabel(product, settings));
   if (allowed > QUANTITY.max) throw invalid('OUT_OF_RANGE', field);

@@ -19,7 +19,7 @@ export interface NewCartRequest {
   transaction?: Transaction | undefined;
   /** For a visitor's cart: the app that made the cart which this one replaces. */
   appId?: string | null;
-  /** What the register has said of the VAT number in the billing address. */
+  /** The register's answer about the VAT number in the billing address. */
   vatCheck?: VatCheck | undefined;
 }
 

@@ -77,7 +77,7 @@ export function toCart(
 }
 
 /**
- * The answer to the caller of a cart. What the contract's form has no place for is said in a header: the chosen
+ * The answer to the caller of a cart. A header holds the value that the contract's form has no place for: the chosen
  * shipping method does not deliver to the address, or none does.
  */
 export function answerCart(

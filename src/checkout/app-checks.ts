@@ -48,7 +48,7 @@ function readValidation(answer: unknown): ValidationAnswer {
   return { ok, ...(reason !== undefined && { reason }), ...(field && { field }) };
 }
 
-/** What apps are asked before an order, whose customer has read it: the cart with its addresses. */
+/** The question to apps before an order: the cart with its addresses, as the customer has read it. */
 function validationQuestion({ cart, settings, priced: { content } }: PricedCart) {
   const { shipping, payment } = content;
   return {
@@ -76,13 +76,13 @@ function validationQuestion({ cart, settings, priced: { content } }: PricedCart)
   };
 }
 
-/** What apps have said before an order is placed: of exactly this cart. */
+/** The apps' answers before an order is placed, about exactly this cart. */
 export interface AppChecks {
   /** Of what they were asked; null: they were not. */
   validated: string | null;
-  /** What is offered now for the delivery that the cart has; null: it has one of the shop. */
+  /** The current offer for the delivery that the cart has; null: it has one of the shop. */
   delivery: DeliveryOption | null;
-  /** What they refuse, where only the transaction may refuse it. */
+  /** Their refusals, which only the transaction may throw. */
   refusal?: Error;
 }
 
@@ -118,7 +118,7 @@ export async function requireAppChecks(
 
 /** The delivery that the customer has chosen is no longer offered so. */
 export class DeliveryChanged extends Refusal<'DELIVERY_OPTION_CHANGED'> {
-  /** What is offered now; undefined: it is no longer. */
+  /** The current offer; undefined: there is none any longer. */
   readonly option: DeliveryOption | undefined;
 
   constructor(option: DeliveryOption | undefined) {

@@ -37,8 +37,9 @@ export function newOrder(priced: PricedCart, now: Date, appId: string | null): N
   }
   const { minimum, delivery } = totals;
   if (!minimum.isReached) {
-    const least = formatMoney(minimum.amount!, cart.currency, cart.locale);
-    throw new Refusal('MINIMUM_NOT_REACHED', { minimum: least });
+    throw new Refusal('MINIMUM_NOT_REACHED', {
+      minimum: formatMoney(minimum.amount!, cart.currency, cart.locale),
+    });
   }
   // The first of the other methods may be dearer, and the customer has not chosen it.
   const undelivered = deliveryProblem(delivery);
@@ -52,9 +53,9 @@ export function newOrder(priced: PricedCart, now: Date, appId: string | null): N
     const problem = customTextProblem(product.customisation, customText);
     if (problem)
       throw new Refusal('CUSTOM_TEXT_NOT_POSSIBLE', { product: productLabel(product, settings), problem });
-    const most = largestQuantity(product.facts, settings);
-    if (most !== null && quantityOfProduct(content.lines, productId) > most) {
-      throw new Refusal('ORDER_LIMIT_EXCEEDED', { limit: most, product: productLabel(product, settings) });
+    const max = largestQuantity(product.facts, settings);
+    if (max !== null && quantityOfProduct(content.lines, productId) > max) {
+      throw new Refusal('ORDER_LIMIT_EXCEEDED', { limit: max, product: productLabel(product, settings) });
     }
   }
   if (content.coupon?.problems.includes('ValidCouponCountReached')) throw new Refusal('COUPON_USED_UP');

@@ -34,7 +34,7 @@ export interface PlaceOrder {
   (
     request: OrderRequestOfCart,
     decide: (cart: PricedCart, now: Date) => NewOrder,
-    /** What apps have said, for an order inside of a transaction; undefined: they are not asked there. */
+    /** The apps' answers, for an order inside of a transaction; undefined: they are not asked there. */
     checks?: AppChecks,
   ): Promise<{ order: OrderRow; settings: Settings }>;
   /** Asks the apps before a transaction in which they can't be asked; it refuses what they refuse. */
@@ -62,7 +62,7 @@ export function createPlaceOrder(
       const vatCheck = open.cart.buyer?.vatCheck;
       if (vatCheck && !isVatChecked && !isFresh(vatCheck, now)) throw new VatCheckOutdated();
       const cart: PricedCart = { ...open, priced: priceCart(open.cart, open.settings, now) };
-      // An order that is refused anyway asks nobody.
+      // The apps are not asked about an order that is refused anyway.
       let order: NewOrder;
       try {
         order = decide(cart, now);
@@ -90,7 +90,7 @@ export function createPlaceOrder(
   };
 
   /**
-   * Asks the apps. What has changed in the delivery goes into the cart, so that the customer sees it before another
+   * Asks the apps. A changed delivery goes into the cart, so that the customer sees it before another
    * order.
    */
   const ask = async (request: OrderRequestOfCart, cart: PricedCart): Promise<AppChecks> => {

@@ -128,7 +128,7 @@ describe('the stock', () => {
     expect((await productRow(productId))!.stock).toBe(-2);
   });
 
-  test('of what is no longer for sale is sold to whoever has it in the cart', async () => {
+  test('of a product that is no longer for sale is sold to customers who have it in the cart', async () => {
     const cart = await givenFullCart(demo, { 'TE-100': 1 });
     const body = [{ op: 'replace', path: '/visible', value: false }];
     const path = `/DemoShop/products/${demo.ids['TE-100']}`;

@@ -473,7 +473,7 @@ describe('what can not be ordered', () => {
     expect((await attempt('demo-all', 'x'))[0]).toBe(403);
   });
 
-  test('is what was ordered: the cart is gone for whoever has its token, and closed for others', async () => {
+  test('is what was ordered: the cart is gone for clients with its token, and closed for others', async () => {
     const cart = await givenFullCart(demo, { 'KN-101': 1 });
     await done(cart, 'POST', '/coupon', { code: 'AUTUMN15' });
     cart.body = await done(cart, 'GET');

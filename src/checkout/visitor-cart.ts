@@ -46,7 +46,7 @@ export async function loadVisitorCart(shopper: Shopper, cartId: string): Promise
   return { ...cart, view, hasDeliveryApps: asked.length > 0 };
 }
 
-/** What apps offer for the delivery of the cart; they are asked now. */
+/** Asks the apps for the delivery methods of the cart. */
 export function askVisitorDelivery(
   { calls, db, origin }: Shopper,
   cart: VisitorCart,
@@ -66,7 +66,7 @@ export async function changeCart(
   return changed && toCart(changed, { origin, hasPickup: false });
 }
 
-/** What the register says of the VAT number of a new billing address; see the store of carts. undefined: nothing to check. */
+/** The register's answer about the VAT number of a new billing address; see the store of carts. undefined: nothing to check. */
 export function checkVatNumber(
   shopper: Shopper,
   cartId: string,

@@ -13,11 +13,11 @@ export type ConsentKind = (typeof CONSENT_KINDS)[number];
 
 export interface Consent {
   kind: ConsentKind;
-  /** What the customer agrees to, with the names of the items. */
+  /** The text that the customer agrees to, with the names of the items. */
   text: string;
 }
 
-/** What the customer of this content must agree to. A shop that sells to businesses only asks for nothing. */
+/** The consents that this content requires of the customer. A shop that sells only to businesses requires none. */
 export function requiredConsents(
   { lines }: Pick<Content, 'lines'>,
   { withdrawal, defaultLocale }: Pick<Settings, 'withdrawal' | 'defaultLocale'>,

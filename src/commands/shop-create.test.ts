@@ -59,7 +59,7 @@ test('what an option says is not asked for', async () => {
   });
 });
 
-test('whoever leaves has changed nothing', async () => {
+test('leaving the dialogue changes nothing', async () => {
   await expect(typing('Tea')).rejects.toThrow('Nothing was changed.');
 });
 

@@ -39,7 +39,7 @@ export const COMMANDS: readonly Command[] = [
       after: {
         type: 'string',
         value: 'POSITION',
-        summary: 'Begin behind this position (default: with what comes).',
+        summary: 'Begin after this position (default: with what comes).',
       },
     },
     run: async (call) => (await import('./webhook.ts')).runs['webhook listen'](call),
@@ -68,7 +68,7 @@ export const COMMANDS: readonly Command[] = [
     details:
       'Nothing is sent. The email is about the last order of the shop; what an order does not have, such as a tracking\n' +
       'code, is made up, and so is everything in a shop without orders. Beside the page (.html) there are the plain text\n' +
-      '(.txt) and the whole message with its attachments (.eml), which email programs open. The links are real: whoever\n' +
+      '(.txt) and the whole message with its attachments (.eml), which email programs open. The links are real: anyone who\n' +
       'has the files can open the page of the order.',
     example: 'mail preview MyShop order --locale de_DE',
     options: {

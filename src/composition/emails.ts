@@ -55,14 +55,14 @@ export function startEmails({ db, config, log, origin, pause, resolve }: EmailDe
   };
 }
 
-/** What the thread of the emails is started with. */
+/** The data with which the email thread starts. */
 export interface EmailThreadTask {
   connection: PoolConfig;
   config: Config;
   origin: string;
 }
 
-/** What the thread is told when the service stops. */
+/** The message to the thread when the service stops. */
 export const STOP = 'stop';
 
 export interface EmailThreadDeps extends EmailThreadTask {

@@ -77,7 +77,7 @@ function* valueProblems(path: Path, entry: CampaignEntry, frame: Frame): Generat
       yield {
         path: [...path, 'amount'],
         text: `is ${amount}, expected 100 percent or less`,
-        rule: { name: 'most', limit: 100 },
+        rule: { name: 'max', limit: 100 },
       };
     }
   }

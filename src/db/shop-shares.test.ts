@@ -76,7 +76,7 @@ test('beside others a long search is followed by a rest, in which other work of 
   expect(began).toHaveLength(4);
 });
 
-test('the connection that a resting search has left goes to whoever waits for it', async () => {
+test('the connection that a resting search has left goes to the next that waits for it', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   const { shares, began, ask, release } = givenShops(1);
   void ask('Noisy', 'search');
@@ -102,7 +102,7 @@ test('the searches of a shop that is alone do not rest', async () => {
   expect(began).toHaveLength(2);
 });
 
-test('whoever has waited for 15 seconds is refused when the turn comes, and later ones go on', async () => {
+test('a request that has waited for 15 seconds is refused when its turn comes, and later ones go on', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   const { shares, began, ask, release } = givenShops(1);
   void ask('A');

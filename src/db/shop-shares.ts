@@ -47,7 +47,7 @@ export function createShopShares(connections: number) {
    * Connections that a share may use at any time. A transaction may wait for a row, so another one must be able to
    * run.
    */
-  const least: Record<Use, number> = {
+  const minimum: Record<Use, number> = {
     statement: Math.max(1, Math.floor(connections / 4)),
     search: Math.max(1, Math.floor(connections / 10)),
     transaction: Math.max(1, Math.floor(connections / 4)),
@@ -75,7 +75,7 @@ export function createShopShares(connections: number) {
     const key = `${use} ${shopId}`;
     let share = shares.get(key);
     if (!share) {
-      share = { key, shopId, taken: 0, waiting: [], limit: createShareLimit(least[use], connections) };
+      share = { key, shopId, taken: 0, waiting: [], limit: createShareLimit(minimum[use], connections) };
       shares.set(key, share);
     }
     return share;

@@ -155,7 +155,7 @@ export const backupsUnavailable = (cause: unknown) =>
 
 export const busy = () => new Refusal('BUSY', {}, retryAfter(2));
 
-/** What can be wrong with a value, for the documentation. */
+/** The problems that a value can have, for the documentation. */
 export const PROBLEM_CODES = {
   MISSING: 'The value is missing.',
   STRING_EMPTY: 'The text is empty, or shorter than it must be.',

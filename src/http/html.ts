@@ -140,16 +140,16 @@ const INLINE = new Set(
 
 /**
  * A merchant's markup as text: no tags, entities decoded, one line per block. This is for readability; it is safe
- * because it is escaped like any text when printed. Nothing is read beyond the `longest` characters of text.
+ * because it is escaped like any text when printed. Nothing is read beyond the `maxLength` characters of text.
  */
-export function plainText(markup: string, longest = Infinity): string {
+export function plainText(markup: string, maxLength = Infinity): string {
   let text = '';
   let length = 0;
   scanMarkup(markup, {
     text: (piece) => {
-      text += piece.slice(0, MAX_ENTITY_LENGTH * longest);
+      text += piece.slice(0, MAX_ENTITY_LENGTH * maxLength);
       length += piece.length;
-      return length < longest;
+      return length < maxLength;
     },
     tag: (name) => {
       if (!INLINE.has(name)) text += LINE_END;
@@ -161,7 +161,7 @@ export function plainText(markup: string, longest = Infinity): string {
     .map((line) => line.trim())
     .filter((line) => line !== '')
     .join('\n')
-    .slice(0, longest);
+    .slice(0, maxLength);
 }
 
 /** Stands for the end of a block, because line breaks of the markup are blanks. Unicode never assigns this code. */

@@ -17,7 +17,7 @@ export function originOf(request: FastifyRequest, publicUrl: string | undefined)
   return `${scheme}://${host}`;
 }
 
-/** What a server listens on that a browser on the same machine calls localhost. */
+/** The addresses a server may listen on that a browser on the same machine calls localhost. */
 export const REACHED_AS_LOCALHOST: readonly string[] = ['127.0.0.1', '::1', '0.0.0.0', '::'];
 
 /** The name of a host that a server listens on, as a browser on the same machine calls it. */

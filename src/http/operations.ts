@@ -100,7 +100,7 @@ interface Incoming extends Call<never, never, never> {
 interface Outcome {
   status: number;
   headers: Record<string, string>;
-  /** What the handler returned; undefined for a replay. */
+  /** The handler's answer; undefined for a replay. */
   value: unknown;
   /** Its text; null: it has none, or is sent in another form. */
   body: string | null;
@@ -371,7 +371,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
         call: WriteCall<Static<P>, Static<Q>, Static<B>> & { prepared: Prepared },
       ) => Promise<Static<A> | RawJson | void>,
     ): void {
-      // What the host does is in its own log, and in that of the shop: src/host/log.ts.
+      // The host's actions are in its own log, and in that of the shop: src/host/log.ts.
       const isAudited = needsToken(operation.access) && !isOfHost(operation.access);
       register(operation, true, async (incoming) => {
         const { joined, request, idempotencyKey: key } = incoming;
@@ -449,7 +449,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
       const isAudited = needsToken(operation.access);
       register(operation, true, async (incoming) => {
         const { joined, headers, idempotencyKey: key } = incoming;
-        // What it refuses, the handler refuses too, unless the request is a replay.
+        // The handler refuses the same requests, unless the request is a replay.
         const prepared = joined
           ? undefined
           : await prepare?.({ ...incoming, isKeyed: key !== undefined }).catch((error: unknown) => {
@@ -545,7 +545,7 @@ function requestCheck({ params, query, body, accepts }: Operation): (request: Ch
   };
 }
 
-/** What an answer needs to name addresses and to have headers. */
+/** Names addresses in an answer, and sets its headers. */
 function answering(base: string) {
   const headers: Record<string, string> = {};
   return {

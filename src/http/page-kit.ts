@@ -3,7 +3,7 @@ import { forbidden, isRefusal } from './errors.ts';
 import { formReader, type FormFields, type FormLimits } from './form-fields.ts';
 import { countTry, type RateLimiter } from './rate-limit.ts';
 
-/* What the pages of a shop and those of the admin have in common. */
+/* The page kit that the shop's pages and the admin share. */
 
 export interface PageRequest {
   /** A HEAD request must not write anything. */

@@ -207,7 +207,7 @@ export interface FailureLimit {
   /** The key that tries are counted by, such as `coupon/address/192.0.2.1`. */
   caller: string;
   perHour: number;
-  /** What is counted, for the message. */
+  /** The thing counted, for the message. */
   what: string;
   isFailure: (error: unknown) => boolean;
 }

@@ -78,7 +78,7 @@ export const API_REFUSALS = {
   TOO_MANY_WEBHOOKS: { status: 409, message: 'A shop has at most {limit} webhooks, delete one first' },
   EVENTS_GONE: {
     status: 410,
-    message: 'The events behind {position} are gone, the oldest position is {oldest}',
+    message: 'The events after {position} are gone; the oldest position is {oldest}',
     field: 'after',
   },
   ETAG_CHANGED: {

@@ -18,7 +18,7 @@ function contrastOf(one: number, other: number): number {
 }
 
 /** The lowest contrast against any of these backgrounds. */
-export function leastContrast(colour: string, grounds: readonly string[]): number {
+export function lowestContrast(colour: string, grounds: readonly string[]): number {
   return Math.min(...grounds.map((ground) => contrast(colour, ground)));
 }
 
@@ -48,20 +48,20 @@ export function mixed(from: string, to: string, share: number): string {
  * The colour itself if its contrast suffices on all these backgrounds; else the nearest darker or lighter one that
  * does. The backgrounds must be alike, so black or white is visible on all of them.
  */
-export function visible(colour: string, grounds: readonly string[], least: number): string {
+export function visible(colour: string, grounds: readonly string[], minContrast: number): string {
   const behind = grounds.map(luminance);
   for (let share = 0; share < 1; share += 0.02) {
     for (const end of ['#000000', '#ffffff']) {
       const shade = mixed(colour, end, share);
       const before = luminance(shade);
-      if (behind.every((ground) => contrastOf(before, ground) >= least)) return shade;
+      if (behind.every((ground) => contrastOf(before, ground) >= minContrast)) return shade;
     }
   }
   return mostVisible(['#000000', '#ffffff'], grounds);
 }
 
 export function mostVisible(colours: readonly string[], grounds: readonly string[]): string {
-  return colours.toSorted((one, other) => leastContrast(other, grounds) - leastContrast(one, grounds))[0]!;
+  return colours.toSorted((one, other) => lowestContrast(other, grounds) - lowestContrast(one, grounds))[0]!;
 }
 
 function channels(colour: string): number[] {

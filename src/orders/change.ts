@@ -105,7 +105,7 @@ type Counted = Omit<CountedOrder, 'createdAt' | 'currency'>;
 /** As text where numbers are exact: PostgreSQL adds them up. */
 const countedColumns = sql`json_build_object('states', states, 'gross', grand_total, 'net', net_revenue::text)`;
 
-/** What the order is in the totals of its customer. */
+/** The order's share of the totals of its customer. */
 const shareColumns = sql`json_build_object('customerId', upper(customer_id::text),
   'counts', cancelled_at is null and rejected_at is null, 'gross', grand_total, 'refunded', refunded_amount)`;
 

@@ -63,7 +63,7 @@ export async function findOrderCounts(
   return new Map(rows.map(({ customerId, orders }) => [customerId, orders]));
 }
 
-/** What an order is in the totals of its customer. */
+/** An order's share of the totals of its customer. */
 export interface CustomerShare {
   customerId: string;
   counts: boolean;

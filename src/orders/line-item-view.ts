@@ -19,7 +19,7 @@ export interface RenderContext {
 }
 
 export function shippingLink(shipping: Content['shipping'], base: string): Link[] {
-  // What an app has offered is no method of the shop.
+  // A method that an app offered is not one of the shop's.
   if (!shipping || shipping.option) return [];
   return [{ rel: 'shipping-method', href: `${base}/shipping-methods/${shipping.shippingMethodId}` }];
 }

@@ -214,10 +214,10 @@ export function partsOf(
   });
   const left = quantitiesOf([{ lines: available }]);
   return [...quantitiesOf([{ lines: parts }])].map(([lineItemId, quantity]) => {
-    const most = left.get(lineItemId) ?? 0;
-    if (quantity > most) {
+    const max = left.get(lineItemId) ?? 0;
+    if (quantity > max) {
       const { productNumber } = lineOf({ lineItemId }, open);
-      throw new Refusal(TOO_MANY[done], { product: productNumber, quantity: quantityText(most) });
+      throw new Refusal(TOO_MANY[done], { product: productNumber, quantity: quantityText(max) });
     }
     return { lineItemId, quantity: quantityText(quantity) };
   });

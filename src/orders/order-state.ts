@@ -52,9 +52,9 @@ export const isWaitingForPayment = (state: OrderState) =>
   state === 'waitingForPayment' || state === 'paymentFailed';
 
 /**
- * What a new order waits for, or one with another payment method. The customer pays before dispatch: through a payment
- * provider, by a method with the key `advance` (in every new shop the bank transfer), or by one whose unpaid orders are
- * cancelled after some time.
+ * The payment that an order waits for, when it is new or has another payment method. The customer pays before dispatch:
+ * through a payment provider, by a method with the key `advance` (in every new shop the bank transfer), or by one whose
+ * unpaid orders are cancelled after some time.
  */
 export function paymentWaitOf(
   content: Pick<Content, 'grandTotal' | 'payment'>,

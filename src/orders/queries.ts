@@ -73,7 +73,7 @@ export const managedColumns = sql`
   payment_wait as "paymentWait", customer_order.buyer`;
 
 /**
- * Some of the items of an order came back, and not all; a column of `customer_order`. What was not sent of a cancelled
+ * Some of the items of an order came back, and not all; a column of `customer_order`. The unsent part of a cancelled
  * order does not come back.
  */
 export const isPartlyReturned = (shopId: string) => sql`

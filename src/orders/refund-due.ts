@@ -7,7 +7,7 @@ import type { OrderActivity, Return } from './manage-queries.ts';
 import type { ManagedOrder } from './queries.ts';
 import { isBack, sentQuantities } from './returns.ts';
 
-/** What returns, cancellations and overpayment justify to be refunded, in minor units. */
+/** The amounts that returns, cancellations and overpayment entitle the customer to, in minor units. */
 
 /** An order with everything that decides about its refunds. */
 export interface RefundableOrder {
@@ -159,10 +159,10 @@ function goneValue(open: RefundableOrder, dues: ReadonlyMap<string, number>): nu
   const units = new Map(
     content.lines.map(({ lineItemId, quantity }) => {
       const ordered = unitsOf(quantity);
-      const unsent = cancelledAt ? ordered - least(ordered, sent.get(lineItemId) ?? 0n) : 0n;
+      const unsent = cancelledAt ? ordered - smaller(ordered, sent.get(lineItemId) ?? 0n) : 0n;
       // A credit note is usually the document of a return, so the same items are not counted twice.
-      const others = most(returned.get(lineItemId) ?? 0n, credited.get(lineItemId) ?? 0n);
-      return [lineItemId, least(ordered, unsent + others)];
+      const others = larger(returned.get(lineItemId) ?? 0n, credited.get(lineItemId) ?? 0n);
+      return [lineItemId, smaller(ordered, unsent + others)];
     }),
   );
   const isUnsent = cancelledAt !== null && sent.size === 0;
@@ -178,8 +178,8 @@ function creditedUnits({ order, activity }: RefundableOrder): Map<string, bigint
   const credited = unitsOfKind('CreditNote');
   return new Map(
     order.content.lines.map(({ lineItemId, quantity }) => {
-      const again = most(0n, (invoiced.get(lineItemId) ?? 0n) - unitsOf(quantity));
-      return [lineItemId, most(0n, (credited.get(lineItemId) ?? 0n) - again)];
+      const again = larger(0n, (invoiced.get(lineItemId) ?? 0n) - unitsOf(quantity));
+      return [lineItemId, larger(0n, (credited.get(lineItemId) ?? 0n) - again)];
     }),
   );
 }
@@ -213,10 +213,10 @@ function unitsIn({ lines }: Content, returns: readonly Return[]): Map<string, bi
   return new Map(
     lines.map(({ lineItemId, quantity }) => [
       lineItemId,
-      least(units.get(lineItemId) ?? 0n, unitsOf(quantity)),
+      smaller(units.get(lineItemId) ?? 0n, unitsOf(quantity)),
     ]),
   );
 }
 
-const least = (one: bigint, other: bigint) => (one < other ? one : other);
-const most = (one: bigint, other: bigint) => (one > other ? one : other);
+const smaller = (one: bigint, other: bigint) => (one < other ? one : other);
+const larger = (one: bigint, other: bigint) => (one > other ? one : other);

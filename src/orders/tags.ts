@@ -211,7 +211,7 @@ function findTagged(db: Queries, shopId: string, tagKey: string, limit: number, 
     order by customer_order.order_id desc`);
 }
 
-/** What people of the shop, or its rules, called the orders of a customer. */
+/** The tags that staff or rules gave the orders of a customer. */
 export const orderTagPersonalData: PersonalData = {
   sections: {
     orderTags: section('Tags that the shop gave the orders of the customer.', (db, shopId, { customerId }) =>

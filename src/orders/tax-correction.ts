@@ -49,7 +49,7 @@ export function withoutVat(
   });
 }
 
-/** What the order is computed from is the price of the shop; one that was set by hand is a price of the order. */
+/** The order is computed from the prices of the shop; a price that was set by hand belongs to the order. */
 function untaxedLine(line: ContentLine, taxClass: ContentTaxClass, taxType: Content['taxType']): ContentLine {
   if (taxClass === line.taxClass) return line;
   const { quantityPrice, unitPrice, unitDeposit, unitEcoParticipation } = line;

@@ -95,7 +95,7 @@ interface BrandFile {
   emails?: { name?: string; address: string };
 }
 
-/** What the accent is on: the grounds of the admin and of the start page, as their stylesheets have them. */
+/** The backgrounds of the accent, as the stylesheets of the admin and the start page have them. */
 const GROUNDS = {
   accent: ['#ffffff', '#faf9f6', '#f6f5f2', '#efede8'],
   dark: ['#12171a', '#1a2125', '#0d1113'],
@@ -189,7 +189,7 @@ function stylesheetOf(shades: Shades | undefined, hasLogo: boolean): Asset | und
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** What could run, or load something from elsewhere: a logo needs none of it. */
+/** Elements that could run, or load something from elsewhere: a logo needs none of them. */
 const ACTIVE =
   /<script|<foreignObject|<!ENTITY|\bon[a-z]+\s*=|javascript:|(?:href|src)\s*=\s*["']\s*(?!#|data:image\/)/i;
 

@@ -21,8 +21,8 @@ export interface CleanupStep {
    */
   run(db: Database, limit: number): Promise<number>;
   /**
-   * The same for one shop whose clock is ahead, by that clock, which `db` has; absent: nobody waits for it, and it happens
-   * when the service is there too.
+   * The same for one shop whose clock is ahead, by that clock, which `db` has; absent: it can wait until
+   * the service's own clock is there too.
    */
   runForShop?(db: Database, shopId: string, limit: number): Promise<number>;
 }

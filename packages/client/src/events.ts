@@ -4,7 +4,7 @@ import { pause, waitAfter } from './retry.ts';
 import type { EventList, EventType, ShopEvent } from './schema.ts';
 
 export interface EventOptions {
-  /** Only events behind this position; absent: from the oldest there is. */
+  /** Only events after this position; absent: from the oldest there is. */
   after?: number;
   /** Only these types; absent: all that the token may read. */
   types?: readonly EventType[];

@@ -95,7 +95,7 @@ test('a deleted category is gone, and its products stay', async () => {
   expect((await merchant.post(`/categories/${rootId}/delete`)).status).toBe(409);
 });
 
-test('whoever may only read sees the tree and no buttons', async () => {
+test('staff who may only read see the tree and no buttons', async () => {
   const accountant = await givenMerchant(service, 'accountant');
   const { status, text } = await accountant.get('/categories');
   expect(status).toBe(200);

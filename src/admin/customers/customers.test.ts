@@ -209,7 +209,7 @@ test('somebody with open orders is not erased by mistake', async () => {
   expect((await read(customerId)).billingAddress.lastName).toBe('Brennan');
 });
 
-test('whoever may only read sees no buttons', async () => {
+test('staff who may only read see no buttons', async () => {
   const accountant = await givenMerchant(service, 'accountant');
   const { text } = await accountant.get(`/customers/${customerId}`);
   expect(text).toContain('Ada Brennan');

@@ -14,7 +14,7 @@ interface OrderIssue {
   orderNumber: string;
   at: Date;
   currency: string;
-  /** What is owed, in minor units; null: it is not about money. */
+  /** The amount owed, in minor units; null: it is not about money. */
   amount: number | null;
 }
 
@@ -79,7 +79,7 @@ const KINDS: Readonly<Record<IssueKind, ChipKind>> = {
   withdrawal: 'bad',
 };
 
-/** What is open with a customer, at the top of the page; nothing when all is well. */
+/** The open issues of a customer, at the top of the page; nothing when there are none. */
 export async function issueCard(
   visit: ShopVisit,
   customerId: string,

@@ -122,14 +122,14 @@ async function countListedCustomers(
   shopId: string,
   filter: PeopleFilter,
 ): Promise<{ results: number; isMore: boolean }> {
-  const most = filter.text === '' ? MAX_COUNTED : MAX_FOUND;
+  const max = filter.text === '' ? MAX_COUNTED : MAX_FOUND;
   const listed =
     filter.text === ''
-      ? sql`select from customer where ${matches(shopId, filter)} limit ${most + 1}`
-      : foundCustomers(shopId, filter, most + 1);
+      ? sql`select from customer where ${matches(shopId, filter)} limit ${max + 1}`
+      : foundCustomers(shopId, filter, max + 1);
   const row = await db.one<{ count: number }>(sql`select count(*) as count from (${listed}) counted`);
   const { count } = row!;
-  return { results: Math.min(count, most), isMore: count > most };
+  return { results: Math.min(count, max), isMore: count > max };
 }
 
 export interface CustomerSummary {

@@ -93,7 +93,7 @@ test('a cancelled order does not count for the best sellers', async () => {
   expect(await best()).toBe(before);
 });
 
-test('whoever may not see orders sees none of their numbers', async () => {
+test('staff who may not see orders see none of their numbers', async () => {
   const merchant = await givenMerchant(service, 'catalogue');
   const text = textOf((await merchant.get('')).text);
   for (const word of ['Orders to ship', 'Revenue', 'Best sellers']) expect(text).not.toContain(word);

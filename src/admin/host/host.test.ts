@@ -94,7 +94,7 @@ const NEW = {
   currency: 'EUR',
 };
 
-test('a shop is made, and belongs to whoever made it', async () => {
+test('a shop is made, and belongs to the user who made it', async () => {
   const made = await host.post('/admin/host/shops/new', NEW);
   expect([made.status, made.location]).toEqual([303, '/admin/shops/Tea_House-1']);
   expect((await host.get('/admin/shops/Tea_House-1/users')).status).toBe(200);

@@ -11,7 +11,7 @@ import { buttonForm } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 
-/** What the host says to the people of a shop now. Without a message, no statement is needed. */
+/** The host's current messages to the people of a shop. Without a message, no statement is needed. */
 export async function findHostMessages(
   db: Database,
   current: Pick<CurrentMessages, 'all'>,

@@ -125,7 +125,7 @@ function shopName({ settings, locale, shopId }: ShopVisit): string {
 const logoOf = ({ logo, name }: Brand): Markup | undefined =>
   logo && html`<img src="${logo.path}" alt="${name}" />`;
 
-/** What the host has beside the admin: help, imprint, privacy. */
+/** The host's own links beside the admin: help, imprint, privacy. */
 function brandLinks({ links }: Brand, { brandLinks: texts }: ShopVisit['messages']['layout']): Markup {
   return html`<footer class="actions quiet">
     ${links.map(({ name, href }) => html`<a href="${href}" rel="noopener">${texts[name]}</a> `)}
@@ -201,7 +201,7 @@ function header(visit: ShopVisit, brand: Brand, current: MenuEntry | AppMenuEntr
     </nav>`;
 }
 
-/** What the user has beside this shop. */
+/** Links to the user's other shops and account. */
 function accountLinks({ user, messages: { layout, host } }: ShopVisit): Markup {
   return html`<a href="/admin">${layout.shops}</a>
     ${user.isHost && html`<a href="/admin/host">${host.title}</a>`}

@@ -22,8 +22,8 @@ export const CODES_OPTIONS = optionsOf(NEW_CODES, CODE);
 export const typedCodes = (visit: ShopVisit, form: FormRequest) => readFields(NEW_CODES, form, visit);
 
 /** `10,000+` when there are more than were counted. */
-export const countText = ({ language }: ShopVisit, codes: number, most: number) =>
-  codes > most ? `${most.toLocaleString(language)}+` : codes.toLocaleString(language);
+export const countText = ({ language }: ShopVisit, codes: number, max: number) =>
+  codes > max ? `${max.toLocaleString(language)}+` : codes.toLocaleString(language);
 
 /** The codes of a campaign: adding, generating and finding them, and the file with all of them. */
 export function codesCard(

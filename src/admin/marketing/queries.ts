@@ -23,13 +23,13 @@ export interface ListedCampaign extends Pick<
 /** A campaign may have a million codes; more than these are shown as a plus. A list counts those of many campaigns. */
 export const MAX_COUNTED_CODES = { inList: 1_000, alone: 10_000 };
 
-const listedColumns = (shopId: string, mostCounted: number) => sql`
+const listedColumns = (shopId: string, maxCounted: number) => sql`
   upper(campaign.campaign_id::text) as "campaignId", campaign.name, kind, currency, amount,
   waive_shipping_costs as "waiveShippingCosts", campaign_usage_limit as "campaignUsageLimit",
   valid_from as "validFrom", valid_to as "validTo", campaign.used, (
     select count(*) from (
       select from coupon where coupon.shop_id = ${shopId} and coupon.campaign_id = campaign.campaign_id
-      limit ${mostCounted + 1}) counted
+      limit ${maxCounted + 1}) counted
   ) as codes`;
 
 /** Newest first. */

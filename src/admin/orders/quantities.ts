@@ -51,7 +51,7 @@ export function returnedQuantities(order: ManagedOrderAnswer): Map<string, numbe
   return difference(quantitiesIn(order.management.returns.filter(isBack)), new Map());
 }
 
-/** Some of the items came back, and not all. What was not sent of a cancelled order does not come back. */
+/** Some of the items came back, and not all. Unsent items of a cancelled order do not come back. */
 export function isPartlyReturned(order: ManagedOrderAnswer): boolean {
   const { returns, cancelledOn } = order.management;
   const back = quantitiesIn(returns.filter(isBack));

@@ -141,7 +141,7 @@ export function returnFields(view: OrderView, returned: OrderReturn, draft: Draf
     </div>`;
 }
 
-/** What is refunded for a return, and what was refunded already. */
+/** The amount to refund for a return, and the amount already refunded. */
 export function amountsText(visit: ShopVisit, { dueAmount, refundedAmount }: OrderReturn): Markup | false {
   const messages = visit.messages.orders.returns;
   const money = moneyIn(visit);

@@ -116,16 +116,16 @@ export function carrierOf(
 /** A quantity field for each line, named after the line. */
 export function lineQuantityFields(
   { visit, order }: OrderView,
-  most: ReadonlyMap<string, number>,
+  left: ReadonlyMap<string, number>,
   values: ReadonlyMap<string, number>,
   draft: Draft | undefined,
 ): Markup {
   const messages = visit.messages.orders.lines;
-  const rows = linesOf(order).filter(({ lineItemId }) => (most.get(lineItemId) ?? 0) > 0);
+  const rows = linesOf(order).filter(({ lineItemId }) => (left.get(lineItemId) ?? 0) > 0);
   return html`<ul class="quantities">
     ${rows.map((line) => {
       const { lineItemId, sku } = line;
-      const available = messages.of({ quantity: most.get(lineItemId)! });
+      const available = messages.of({ quantity: left.get(lineItemId)! });
       const field = showFields(LINE, visit, {
         values: { quantity: values.get(lineItemId) ?? 0 },
         row: lineItemId,

@@ -251,7 +251,7 @@ describe('the page of a product', () => {
     );
   });
 
-  test('can be read and not changed by whoever may only read', async () => {
+  test('can be read and not changed by staff who may only read', async () => {
     const reader = await givenMerchant(service, 'orders');
     const { text } = await reader.get(kettle);
     expect(text).toContain('Beacon Kessel');

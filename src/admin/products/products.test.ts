@@ -79,7 +79,7 @@ describe('the list of products', () => {
     expect((await numbers('?sort=price')).slice(0, 2)).toEqual(['ZZ-110', 'DR-100']);
   });
 
-  test('has no buttons for whoever may only read', async () => {
+  test('has no buttons for staff who may only read', async () => {
     const { text } = await (await givenMerchant(service, 'orders')).get('/products');
     expect(text).not.toContain('/products/new');
     expect(text).not.toContain('bulk-actions');

@@ -91,7 +91,7 @@ export const COPIED_TABLES: Readonly<Record<string, 'shop' | 'people' | 'never'>
   wish: 'never',
 };
 
-/** A table that nobody has decided about is not copied. */
+/** A table without a decision here is not copied. */
 export function isCopied(table: string, withCustomers: boolean): boolean {
   const kind = COPIED_TABLES[table];
   return kind === 'shop' || (withCustomers && kind === 'people');

@@ -108,7 +108,7 @@ describe('the logo', () => {
     expect((await settingsOf()).logoUrl).toBe(before);
   });
 
-  test('is refused when it is no picture, and for whoever may only read', async () => {
+  test('is refused when it is no picture, and for staff who may only read', async () => {
     const before = await fingerprint(service);
     for (const [name, content] of [
       ['logo.svg', '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'],

@@ -604,7 +604,7 @@ test('the page of the law says what the countries of the shop require, what is t
   expect(imprint.body).toContain('Packaging register (Germany): DE1234567890123');
 });
 
-test('whoever may only read sees the forms without being able to save', async () => {
+test('staff who may only read see the forms and cannot save', async () => {
   const reader = await givenMerchant(service, 'accountant');
   const { text, status } = await reader.get('/settings/shipping');
   expect(status).toBe(200);

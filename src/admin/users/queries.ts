@@ -220,7 +220,7 @@ export function putRole(tx: Transaction, shopId: string, userId: string, role: R
     on conflict (shop_id, user_id) do update set role = excluded.role, is_pending = false`);
 }
 
-/** Whoever works in a shop works in its copy, too. An invitation is for one shop. */
+/** The staff of a shop also work in its copy. An invitation is for one shop. */
 export function copyRoles(tx: Transaction, from: string, to: string) {
   return tx.run(sql`
     insert into shop_user (shop_id, user_id, role, created_at)

@@ -130,7 +130,7 @@ test('a changed role takes effect with the next page, in every process', async (
   );
 });
 
-test('whoever is removed from the last shop is deleted, and whoever works elsewhere or is host is not', async () => {
+test('a user who is removed from the last shop is deleted, one who works elsewhere or is host is not', async () => {
   const both = await givenMerchant(service, 'orders', 'DemoShop', 'both@shop.example');
   await givenMerchant(service, 'orders', 'OtherShop', 'both@shop.example');
   const host = await givenMerchant(service, 'orders', 'DemoShop', 'host@shop.example');

@@ -45,7 +45,7 @@ export function withHeadline(
   return { headline, ...(Object.keys(headlines).length > 0 && { headlines }) };
 }
 
-export function longestText({ textLength }: Pick<Customisation, 'textLength'>): number {
+export function maxTextLength({ textLength }: Pick<Customisation, 'textLength'>): number {
   return textLength || STANDARD_LENGTH;
 }
 
@@ -76,5 +76,5 @@ export function customTextProblem(
   if (text === undefined) return customisation?.isRequired ? 'MISSING' : undefined;
   if (!customisation) return 'UNKNOWN_VALUE';
   if (UNPRINTABLE.test(text)) return 'WRONG_FORMAT';
-  return Array.from(text).length > longestText(customisation) ? 'TOO_LONG' : undefined;
+  return Array.from(text).length > maxTextLength(customisation) ? 'TOO_LONG' : undefined;
 }

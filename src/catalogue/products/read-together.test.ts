@@ -59,7 +59,7 @@ async function getTogether(paths: readonly string[]): Promise<{ answers: unknown
   return { answers, reads };
 }
 
-test('whoever has changed a product sees the change, however many read it meanwhile', async () => {
+test('a client that has changed a product sees the change, however many read it meanwhile', async () => {
   const [productId] = productIds;
   const paths = [`/products/${productId}`, '/products?resultsPerPage=5', '/products?q=renamed'];
   const end = new AbortController();

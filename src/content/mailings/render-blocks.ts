@@ -12,7 +12,7 @@ import { keyOfPicture, shownProducts, type BlockData } from '../block-data.ts';
 import type { Block, BlockOf, BlockType } from '../blocks.ts';
 import { emailMarkup, type EmailLinks } from './email-markup.ts';
 
-/** Whoever reads the blocks of a mailing, and where their links lead. */
+/** The reader of a mailing's blocks, and where their links lead. */
 export interface MailingReader {
   shopId: string;
   locale: string;

@@ -89,7 +89,7 @@ export function startMailingWorker({
       if (refusedInRow >= MAX_REFUSED_IN_ROW) await stopMailing(tx, job, 'allRefused');
     });
 
-  /** Whoever resumes it has done something about the problem. */
+  /** A merchant who resumes it has done something about the problem. */
   const stopMailing = async (
     tx: Transaction,
     { shopId, mailingId }: SentJob,

@@ -108,8 +108,8 @@ function termsOf(
   if (type !== 'SHIPPING' && !(value !== undefined && value > 0))
     return `has the value ${JSON.stringify(amount)}`;
   if (type === 'PERCENT' && value! > 10_000) return 'takes off more than 100 %';
-  const least = minimum === '' ? null : toMinor(minimum, currency);
-  if (least === undefined || (least !== null && least < 0))
+  const minOrder = minimum === '' ? null : toMinor(minimum, currency);
+  if (minOrder === undefined || (minOrder !== null && minOrder < 0))
     return `has the minimum order value ${JSON.stringify(minimum)}`;
   const [usageLimit, campaignUsageLimit] = [usesIn(record.usesPerCode), usesIn(record.uses)];
   if (usageLimit === 0 || campaignUsageLimit === 0) return 'is used up';
@@ -128,7 +128,7 @@ function termsOf(
     kind: type,
     amount: type === 'SHIPPING' ? null : value!,
     waiveShippingCosts: type === 'SHIPPING' || record.isShippingFree,
-    minimumOrderValue: least === 0 ? null : least,
+    minimumOrderValue: minOrder === 0 ? null : minOrder,
     usageLimit,
     campaignUsageLimit,
     validFrom,

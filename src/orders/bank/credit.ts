@@ -9,9 +9,9 @@ export interface BankCredit {
   amount: number;
   currency: string;
   payer: string;
-  /** What the payer wrote, in one line. */
+  /** The payer's text, in one line. */
   text: string;
-  /** What the bank or the payer calls it; '': nothing. */
+  /** The reference of the bank or the payer; '': none. */
   reference: string;
 }
 

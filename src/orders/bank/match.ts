@@ -3,7 +3,7 @@ export interface PayableOrder {
   orderId: string;
   orderNumber: string;
   currency: string;
-  /** What is left to pay, in minor units. */
+  /** The amount left to pay, in minor units. */
   payable: number;
   customer: string;
 }

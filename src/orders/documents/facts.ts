@@ -54,7 +54,7 @@ export interface DocumentTerms {
   invoice: { number: number; issuedOn: string } | null;
   /** The invoice that was credited as a whole, and that this one replaces. Missing: it replaces none. */
   corrects?: { number: number; issuedOn: string };
-  /** What a business says of itself. Missing: nothing, or the document is from before it was stored. */
+  /** The business buyer's own data. Missing: there are none, or the document is older than this field. */
   buyer?: DocumentBuyer;
   /** It includes the cost of delivery and payment. */
   hasServices: boolean;

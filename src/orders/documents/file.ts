@@ -29,8 +29,8 @@ export async function documentFile(
 }
 
 /**
- * What the customer receives by email: the PDF, and the XML where it is neither a part of the PDF nor sent through the
- * network. Empty: there is no such document.
+ * The files that the customer receives by email: the PDF, and the XML where it is neither a part of the PDF nor sent
+ * through the network. Empty: there is no such document.
  */
 export async function deliveredFiles(
   db: Queries,

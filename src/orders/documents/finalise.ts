@@ -209,7 +209,7 @@ interface Whole {
   refusals: typeof INVOICE_REFUSALS;
 }
 
-/** What is refused when a document asks for more than is left for it. */
+/** The refusal of a document that asks for more than is left for it. */
 const INVOICE_REFUSALS = {
   nothingLeft: (): Refusal => new Refusal('NOTHING_TO_INVOICE'),
   tooMuch: (left: readonly string[]): Refusal => new Refusal('TOO_MUCH_INVOICED', { left }),
@@ -409,7 +409,7 @@ function termsOf(
 
 const referenceTo = ({ number, issuedAt }: DocumentRow) => ({ number, issuedOn: dayOf(issuedAt) });
 
-/** What the business said of itself; a credit note repeats it, because the order may have been erased since. */
+/** The buyer's own data; a credit note repeats them, because the order may have been erased since. */
 function buyerTerms(
   { buyer }: Pick<ManagedOrder, 'buyer'>,
   invoice: DocumentRow | null,

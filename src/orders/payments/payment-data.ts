@@ -10,7 +10,7 @@ import { isProviderName, providerOf, type Providers } from './providers.ts';
 /** Every new shop has this key for a bank transfer in advance. */
 export const IN_ADVANCE = 'advance';
 
-/** What a transfer needs, by the name of the setting. */
+/** The data that a transfer needs, by the name of the setting. */
 export const BANK_ACCOUNT = 'invoicing.bank.iban';
 
 /**
@@ -33,7 +33,7 @@ export function missingPaymentData(
 const requiredFields = (provider: PaymentProvider) =>
   Object.entries(provider.fields).flatMap(([field, { isOptional }]) => (isOptional ? [] : [field]));
 
-/** What each payment method of a shop lacks, in the order of the methods. An account of another key counts as none. */
+/** The missing data of each payment method of a shop, in the order of the methods. An account of another key counts as none. */
 export async function findPaymentGaps(
   db: Queries,
   settings: Settings,

@@ -37,7 +37,7 @@ export function isProviderName(name: string | null): name is ProviderName {
   return name !== null && Object.hasOwn(PROVIDER_LABELS, name);
 }
 
-/** What handles the payments of a method: in a sandbox always the demo payment, whatever the shop is a copy of. */
+/** The provider of a payment method: in a sandbox always the demo payment, also where the original shop has another. */
 export function providerOf(
   providers: Providers,
   name: ProviderName,

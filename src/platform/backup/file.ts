@@ -13,7 +13,7 @@ import { setImmediate } from 'node:timers/promises';
  */
 
 export type ChunkHead =
-  /** What is in the file, as JSON. */
+  /** The table of contents, as JSON. */
   | { part: 'manifest' }
   /** Rows of a table, as compressed lines of JSON. `from` is the number of the first one, beginning with 1. */
   | { part: 'rows'; table: string; from: number; rows: number }

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Tables that hold nothing of one shop. Whoever adds one decides here whether a backup needs it. */
+/** Tables that hold nothing of one shop. A new one is added here, with the decision whether a backup needs it. */
 const OF_NO_SHOP = [
   'admin_link',
   'admin_passkey',

@@ -84,7 +84,7 @@ export interface EmailKind<Facts extends object = object, Words extends EmailMes
    */
   isLimited: boolean;
   /**
-   * It opens the admin to its recipient alone, so it is sent in a sandbox too: whoever works there must not read it.
+   * It opens the admin to its recipient alone, so it is sent in a sandbox too: people who work there must not read it.
    * Absent: it is the shop's.
    */
   isOfService?: boolean;

@@ -90,7 +90,7 @@ interface Frame {
   language: string;
   /** The title, and more of the head. */
   head: Markup;
-  /** What email programs show beside the subject. */
+  /** The preview that email programs show beside the subject. */
   preheader?: Markup | false;
   shopName: string;
   design: Design;

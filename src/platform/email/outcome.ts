@@ -1,4 +1,4 @@
-/** What nodemailer adds to its errors. */
+/** The fields that nodemailer adds to its errors. */
 interface SmtpError {
   code?: string;
   responseCode?: number;
@@ -63,7 +63,7 @@ export function relayProblemOf(error: unknown): RelayProblem {
 
 const MAX_ANSWER = 300;
 
-/** What the server said, as one bounded line: it is shown to people, who did not write it. */
+/** The server's answer, as one bounded line: it is shown to people, who did not write it. */
 export function answerOf(error: unknown): string {
   const { response, message } = error as SmtpError;
   return (response ?? message ?? String(error))

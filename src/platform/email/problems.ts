@@ -9,7 +9,7 @@ export interface EmailProblem {
   kind: 'bounced' | 'refused';
   /** The kind of email. */
   template: string;
-  /** What the server said. */
+  /** The server's answer. */
   answer: string;
   at: Date;
 }

@@ -124,7 +124,7 @@ async function inTime<Result>(work: Promise<Result>, milliseconds: number): Prom
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
-    // What it does after that is of no interest.
+    // Its later answers do not matter.
     work.catch(() => {});
   }
 }

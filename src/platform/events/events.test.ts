@@ -245,7 +245,7 @@ describe('reading', () => {
     const { status, body } = await read('?after=1');
     expect([status, body.message]).toEqual([
       410,
-      expect.stringContaining('The events behind 1 are gone, the oldest position is 3'),
+      expect.stringContaining('The events after 1 are gone; the oldest position is 3'),
     ]);
     expect((await read200('?after=2')).items.map(({ position }) => position)).toEqual([3]);
     expect((await read200()).items.map(({ position }) => position)).toEqual([3]);

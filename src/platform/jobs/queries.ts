@@ -96,7 +96,7 @@ export function failHeldJobs(
       and coalesce(content ->> 'template', '') <> all (${except}::text[])`);
 }
 
-/** What had to wait is due at once. All queues are named, because the index begins with them. */
+/** Makes waiting jobs due at once. All queues are named, because the index begins with them. */
 export function releaseHeldJobs(db: Queries, shopId: string) {
   return db.run(sql`
     update job set run_at = ${db.serviceNow}

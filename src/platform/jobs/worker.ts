@@ -110,7 +110,7 @@ export function startWorker<Content>(
     await forgetDone();
   };
 
-  /** What has waited for days has failed. */
+  /** A job that has waited for days has failed. */
   const postpone = async (job: TakenJob<Content>, error: Postponed) => {
     const { heldAt } = job;
     const isOver = heldAt !== null && heldAt.getTime() < db.serviceNow.getTime() - MAX_HELD;

@@ -18,7 +18,7 @@ const SECOND = 1_000;
 /**
  * Answers Caddy's question (`on_demand_tls { ask http://127.0.0.1:PORT/ask }`) whether it may get a certificate for a
  * name: GET /ask?domain=shop.example is 200 for a host of the service and for a proved domain of a shop, and 404 for
- * all others. It is a server of its own, because whoever can ask it learns which shops are here: no route of the
+ * all others. It is a server of its own, because a program that can ask it learns which shops are here: no route of the
  * service leads to it, and no header changes its answer. It must still be told to listen.
  */
 export function certificateAskServer(hosts: ShopHosts, log: FastifyBaseLogger): FastifyInstance {

@@ -60,8 +60,8 @@ type PlainRule =
 interface RuleValues {
   /** `field` is the key of the missing field. */
   missing: { field: string };
-  least: { limit: number };
-  most: { limit: number };
+  min: { limit: number };
+  max: { limit: number };
   above: { limit: number };
   tooMany: { limit: number };
   tooLong: { limit: number };
@@ -192,11 +192,11 @@ function problemOf(violation: Violation): Problem {
     }
     case 'minimum': {
       const { limit } = violation;
-      return { path, text: `${is} ${limit} or more`, rule: { name: 'least', limit } };
+      return { path, text: `${is} ${limit} or more`, rule: { name: 'min', limit } };
     }
     case 'maximum': {
       const { limit } = violation;
-      return { path, text: `${is} ${limit} or less`, rule: { name: 'most', limit } };
+      return { path, text: `${is} ${limit} or less`, rule: { name: 'max', limit } };
     }
     case 'exclusiveMinimum': {
       const { limit } = violation;

@@ -201,7 +201,7 @@ function* rangeProblems(
   yield {
     path: [...path, 'to'],
     text: `is ${to}, expected ${from} or more`,
-    rule: { name: 'least', limit: from },
+    rule: { name: 'min', limit: from },
   };
 }
 

@@ -458,7 +458,7 @@ describe('the cart', () => {
     );
   });
 
-  test('and the wish list are not shown to whoever had the cookie before', async () => {
+  test('and the wish list are not shown to the visitor who had the cookie before', async () => {
     await add(visitor, 'TE-110');
     await wish(visitor, 'TE-110');
     const former = browser();

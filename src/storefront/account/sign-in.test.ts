@@ -175,7 +175,7 @@ describe('asking for the email', () => {
     expect(other!.facts).toEqual({ requestId: expect.any(String) });
   });
 
-  test('whoever signs in each time is not limited', async () => {
+  test('a shopper who signs in each time is not limited', async () => {
     for (let time = 0; time < 12; time++) await signInAs(service, givenVisitor(service, 'DemoShop'), WREN);
     expect(await requests()).toEqual([]);
     expect(await queuedEmails(service)).toHaveLength(12);

@@ -138,7 +138,7 @@ function formProblems(
   const refuse = (code: FieldProblem['code'], field: AddressField) =>
     problems.push({ code, field: `${part}.${field}` });
   for (const field of ADDRESS_FIELDS) {
-    if ((sent[field] ?? '').length > longest(field)) refuse('TOO_LONG', field);
+    if ((sent[field] ?? '').length > maxLengthOf(field)) refuse('TOO_LONG', field);
   }
   if (country !== '' && !countries.includes(country)) refuse('UNKNOWN_VALUE', 'country');
   if (zipCode !== '' && postcode && !postcode.pattern.test(zipCode)) refuse('WRONG_FORMAT', 'zipCode');
@@ -151,7 +151,7 @@ function formProblems(
   return problems;
 }
 
-function longest(field: AddressField): number {
+function maxLengthOf(field: AddressField): number {
   // Some fields may be null, and such a schema hides its bounds from its type.
   return (Address.properties[field] as unknown as { maxLength: number }).maxLength;
 }
@@ -300,7 +300,7 @@ export function addressField(visit: Visit, { part, values, errors }: FormPart, f
             name="${name}"
             type="${typeOf(field)}"
             value="${value}"
-            maxlength="${longest(field)}"
+            maxlength="${maxLengthOf(field)}"
             autocomplete="${autocomplete}"
             ${field === 'zipCode' && postcode && /^[\d -]+$/.test(postcode.example) && html`inputmode="numeric"`}
             ${demand}

@@ -60,8 +60,8 @@ function agenticCommerceRecord(item: FeedItem, shop: FeedShop) {
 }
 
 /** A longer text is left out: half of a size would be another size. */
-function shorter(text: string | undefined, longest: number): string | undefined {
-  return text !== undefined && text.length <= longest ? text : undefined;
+function shorter(text: string | undefined, maxLength: number): string | undefined {
+  return text !== undefined && text.length <= maxLength ? text : undefined;
 }
 
 /**

@@ -423,16 +423,16 @@ function energyOf({ energyLabel }: ProductFacts): FeedItem['energy'] {
   return { label: energyLabel.classes, best: energyLabel.best };
 }
 
-function shortText(text: string | undefined, longest: number): string | undefined {
-  const short = text === undefined ? '' : cut(text, longest);
+function shortText(text: string | undefined, maxLength: number): string | undefined {
+  const short = text === undefined ? '' : cut(text, maxLength);
   return short === '' ? undefined : short;
 }
 
 /** The first characters of a single-line text, without half of a surrogate pair. */
-export function cut(text: string, longest: number): string {
+export function cut(text: string, maxLength: number): string {
   return clean(text)
     .trim()
-    .slice(0, longest)
+    .slice(0, maxLength)
     .replace(/[\ud800-\udbff]$/, '')
     .trimEnd();
 }

@@ -73,7 +73,7 @@ function previewBanner({ locale }: Visit): Markup {
   return html`<p class="preview-banner" role="status"><strong>${preview.title}</strong> ${preview.text}</p>`;
 }
 
-/** Whoever sees a page of a sandbox, or a picture of it, knows that nothing is sold there. */
+/** A page of a sandbox, even as a screenshot, says that nothing is sold there. */
 function sandboxBanner({ locale }: Visit, { of: shop }: Sandbox): Markup {
   const { sandbox } = messagesIn(locale).storefront;
   return html`<p class="preview-banner" role="status">

@@ -14,7 +14,7 @@ export function ownStyle(pages: Pages): void {
       type: 'text/css; charset=utf-8',
       content: css,
       etag: version,
-      // Whoever asks for another version gets this one, and must ask again.
+      // A request for another version gets this one, and must ask again.
       headers: query('v') === version ? { 'cache-control': `private, max-age=${YEAR}, immutable` } : {},
     };
   });

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import {
   contrast,
   isDark,
-  leastContrast,
+  lowestContrast,
   mixed,
   mostVisible,
   READABLE,
@@ -76,7 +76,7 @@ export function palette({ accent = BUILT_IN_ACCENT, background = BUILT_IN_BACKGR
     muted:
       [0.3, 0.2, 0.1]
         .map((share) => mixed(ink, background, share))
-        .find((colour) => leastContrast(colour, grounds) >= READABLE) ?? ink,
+        .find((colour) => lowestContrast(colour, grounds) >= READABLE) ?? ink,
     surface,
     soft,
     /** Lines only divide, so they need no contrast. */

@@ -1,5 +1,5 @@
 import type { Product } from '../../catalogue/products/schema.ts';
-import { longestText, type CustomTextProblem } from '../../catalogue/products/custom-text.ts';
+import { maxTextLength, type CustomTextProblem } from '../../catalogue/products/custom-text.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { formatNumber } from '../../http/amount-text.ts';
@@ -12,7 +12,7 @@ export function customTextField({ locale }: Visit, product: Product): Markup | f
   const messages = messagesIn(locale).customisation;
   const { customizableTextLength: textLength, customizableHeadlineText: headline } = product;
   const { isCustomizableTextRequired: isRequired = false, customizablePrice: price } = product;
-  const longest = longestText({ textLength });
+  const maxLength = maxTextLength({ textLength });
   return html`<div class="field custom-text">
     <label for="customText"
       >${headline || messages.label}${!isRequired && html` <small>${messages.optional}</small>`}</label
@@ -20,13 +20,13 @@ export function customTextField({ locale }: Visit, product: Product): Markup | f
     <input
       id="customText"
       name="customText"
-      maxlength="${longest}"
+      maxlength="${maxLength}"
       autocomplete="off"
       ${isRequired && html`required`}
       aria-describedby="customText.rule"
     />
     <p id="customText.rule" class="hint">
-      ${messages.rule({ length: formatNumber(longest, locale) })}
+      ${messages.rule({ length: formatNumber(maxLength, locale) })}
       ${price && messages.price({ price: priceText(price, locale) })}
     </p>
   </div>`;
