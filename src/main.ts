@@ -11,7 +11,7 @@ import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
 import { startRefreshingStatistics } from './db/statistics.ts';
-import { hostName, REACHED_AS_LOCALHOST } from './http/links.ts';
+import { reachableName, REACHED_AS_LOCALHOST } from './http/links.ts';
 import { DEMO_TOKENS_REFUSED } from './http/demo-tokens.ts';
 import type { Providers } from './orders/payments/providers.ts';
 import type { Background } from './platform/background.ts';
@@ -297,7 +297,7 @@ async function listen(
     throw error;
   }
   const address = app.server.address() as AddressInfo;
-  return `http://${hostName(host)}:${address.port}`;
+  return `http://${reachableName(host)}:${address.port}`;
 }
 
 /** Browsers resolve names below localhost to this machine, so a shop of a private service has its own host. */

@@ -1,3 +1,4 @@
+import { dayOf } from '../http/dates.ts';
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Transaction } from '../db/database.ts';
@@ -28,7 +29,7 @@ export async function backupFile(
   }
   // It discloses the data of all customers, which the merchant should see.
   await source.db.transaction(record);
-  const day = source.db.now.toISOString().slice(0, 10);
+  const day = dayOf(source.db.now);
   return {
     type: 'application/octet-stream',
     content: backupStream(source, shopId),

@@ -1,3 +1,4 @@
+import { dayOf } from '../http/dates.ts';
 import type { Database, Queries } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
@@ -124,5 +125,3 @@ export const appUseCleanup: CleanupStep = {
     return old.length;
   },
 };
-
-const dayOf = (moment: Date) => moment.toISOString().slice(0, 10);

@@ -1,3 +1,4 @@
+import { dayOf } from '../http/dates.ts';
 import type { Database, Queries } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import { addRuns, forEachShop, type CleanupStep } from '../platform/cleanup.ts';
@@ -24,8 +25,6 @@ const COUNTED_DAYS = 29;
 const LIVE_DAYS = 2;
 const COUNT_EVERY = 6 * 3_600_000;
 const SHOPS_AT_ONCE = 20;
-
-const dayOf = (moment: number) => new Date(moment).toISOString().slice(0, 10);
 
 /** The first id of a moment. */
 function firstId(moment: number): string {

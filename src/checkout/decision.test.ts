@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { decideOrders, type OrderToDecide, type PlacingState } from './decision.ts';
+import { decideOrders, type OrderToDecide, type PlacementState } from './decision.ts';
 
-const state = (changes: Partial<PlacingState> = {}): PlacingState => ({
+const state = (changes: Partial<PlacementState> = {}): PlacementState => ({
   cartVersions: new Map([
     ['CART-1', 1],
     ['CART-2', 1],
@@ -34,7 +34,7 @@ function orderOf({ cart = 1, version = 1, quantities = {}, coupon, beyondStock =
   return { order: { ...order, couponCodeKey: coupon ?? null }, expected };
 }
 
-const decide = (orders: readonly Given[], changes?: Partial<PlacingState>) =>
+const decide = (orders: readonly Given[], changes?: Partial<PlacementState>) =>
   decideOrders(orders.map(orderOf), state(changes));
 
 const PLACED = { isPlaced: true, isCurrent: true, shortIds: [] };

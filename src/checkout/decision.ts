@@ -2,7 +2,7 @@ import { divideRounded, parseDecimal } from '../kernel/money.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
 
 /** The data that orders depend on, while their rows are locked. */
-export interface PlacingState {
+export interface PlacementState {
   /** By the id of the cart. */
   cartVersions: ReadonlyMap<string, number>;
   /** As decimal texts, by the id of the product. A product without counted stock is missing. */
@@ -51,7 +51,7 @@ export interface OrderToDecide {
  * Decides which of these orders are placed, one after the other: stock and coupons taken by one are not available to
  * the next, and a refused order takes nothing.
  */
-export function decideOrders(orders: readonly OrderToDecide[], state: PlacingState): Verdict[] {
+export function decideOrders(orders: readonly OrderToDecide[], state: PlacementState): Verdict[] {
   const cartVersions = new Map(state.cartVersions);
   const stock = new Map([...state.stock].map(([productId, quantity]) => [productId, millionths(quantity)]));
   const campaigns = new Map(state.campaigns.map((campaign) => [campaign.campaignId, { ...campaign }]));
@@ -87,7 +87,7 @@ export function decideOrders(orders: readonly OrderToDecide[], state: PlacingSta
 
 function isAsExpected(
   expected: ExpectedVersions | undefined,
-  { settingsVersion, productVersions }: PlacingState,
+  { settingsVersion, productVersions }: PlacementState,
 ): boolean {
   return (
     expected === undefined ||

@@ -7,7 +7,7 @@ import { addToCustomerTotals } from '../orders/customer-totals.ts';
 import { addPlacedOrders, insertOrderLines } from '../orders/day-sums.ts';
 import { queueLowStock } from '../catalogue/products/low-stock-email.ts';
 import type { OrderRequest, Placement, PlacementOptions } from './placement.ts';
-import { decideOrders, millionthsOrdered, type PlacingState } from './decision.ts';
+import { decideOrders, millionthsOrdered, type PlacementState } from './decision.ts';
 import { placedEvents } from './placed-events.ts';
 import { lockVersions } from './queries.ts';
 import { type NewOrder, insertOrders } from '../orders/insert-orders.ts';
@@ -91,7 +91,7 @@ export async function placeOrders(
 const NOT_PLACED = { orderNumber: null, createdAt: null, customerId: null, customerNumber: null, left: [] };
 
 interface Loaded {
-  state: PlacingState;
+  state: PlacementState;
   /** By the id of the order. */
   buyers: ReadonlyMap<string, Buyer>;
   counters: Counters;

@@ -1,6 +1,6 @@
 import { stockEvents } from '../catalogue/products/product-events.ts';
 import type { NewEvent } from '../platform/events/log.ts';
-import { millionthsOrdered, type PlacingState } from './decision.ts';
+import { millionthsOrdered, type PlacementState } from './decision.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
 
 type PlacedOrder = Pick<NewOrder, 'orderId' | 'appId' | 'couponCodeKey' | 'content' | 'lowStockLevel'> & {
@@ -16,7 +16,7 @@ type PlacedOrder = Pick<NewOrder, 'orderId' | 'appId' | 'couponCodeKey' | 'conte
 export function placedEvents(
   orders: readonly PlacedOrder[],
   newCustomerIds: ReadonlySet<string>,
-  state: PlacingState,
+  state: PlacementState,
 ): NewEvent[] {
   const placed = orders.flatMap(({ orderId, appId, orderNumber, buyerId }, index): NewEvent[] => {
     const isFirst = orders.findIndex((other) => other.buyerId === buyerId) === index;
@@ -30,7 +30,7 @@ export function placedEvents(
   return [...placed, ...stockLevelEvents(orders, state), ...usedUpCoupons(orders, state)];
 }
 
-function stockLevelEvents(orders: readonly PlacedOrder[], { stock, minStocks }: PlacingState): NewEvent[] {
+function stockLevelEvents(orders: readonly PlacedOrder[], { stock, minStocks }: PlacementState): NewEvent[] {
   // They all belong to one shop.
   const shopLevel = orders[0]?.lowStockLevel ?? null;
   return [...millionthsOrdered(orders)].flatMap(([productId, quantity]) => {
@@ -44,7 +44,7 @@ function stockLevelEvents(orders: readonly PlacedOrder[], { stock, minStocks }: 
 }
 
 /** One event for each campaign: all of it is used up, or some of its codes. */
-function usedUpCoupons(orders: readonly PlacedOrder[], { coupons, campaigns }: PlacingState): NewEvent[] {
+function usedUpCoupons(orders: readonly PlacedOrder[], { coupons, campaigns }: PlacementState): NewEvent[] {
   const usesOf = new Map<string, number>();
   for (const { couponCodeKey } of orders) {
     if (couponCodeKey !== null) usesOf.set(couponCodeKey, (usesOf.get(couponCodeKey) ?? 0) + 1);

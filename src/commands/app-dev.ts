@@ -20,7 +20,7 @@ import { lookUp } from '../http/public-address.ts';
 import { newId } from '../kernel/ids.ts';
 import { readEvents, type EventRow } from '../platform/events/queries.ts';
 import { installationKey, unseal } from '../platform/sealing.ts';
-import { print, recordCommand, withShop, type Runs } from './command.ts';
+import { print, recordCommand, withShop, type Handlers } from './command.ts';
 import { CommandProblem } from './problem.ts';
 import { forward, lineOf, listen, untilStopped } from './webhook.ts';
 
@@ -30,7 +30,7 @@ const LOOK_EVERY = 1_000;
 const STARTS_WITHIN = 120_000;
 const INSTALLS_WITHIN = 10_000;
 
-export const runs = {
+export const handlers = {
   'app dev': async ({ config, arguments: [shopId, typed] }) => {
     const address = localAddress(typed!);
     const origin = configuredOrigin(config);
@@ -46,7 +46,7 @@ export const runs = {
       await service?.stop();
     }
   },
-} satisfies Runs;
+} satisfies Handlers;
 
 interface Developing {
   config: Config;

@@ -1,10 +1,18 @@
 import { authorise, createApp, deleteApp, listApps, requireInstallable } from '../apps/apps.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { configuredOrigin, shopUrl } from '../http/links.ts';
-import { parseScopes, print, printTable, recordCommand, scopesText, withShop, type Runs } from './command.ts';
+import {
+  parseScopes,
+  print,
+  printTable,
+  recordCommand,
+  scopesText,
+  withShop,
+  type Handlers,
+} from './command.ts';
 import { CommandProblem } from './problem.ts';
 
-export const runs = {
+export const handlers = {
   'app create': ({ config, arguments: [shopId], options }) => {
     const scopes = parseScopes(String(options['scopes']));
     return withShop(config, shopId!, async (db) => {
@@ -63,4 +71,4 @@ export const runs = {
       }
       print('Uninstalled.');
     }),
-} satisfies Runs;
+} satisfies Handlers;

@@ -35,7 +35,7 @@ export interface Command {
 export type Run = (call: CommandCall) => Promise<void>;
 
 /** The functions of a module's commands, by name. */
-export type Runs = Readonly<Record<string, Run>>;
+export type Handlers = Readonly<Record<string, Run>>;
 
 /** The database of this configuration, whether the service runs or not, with its schema up to date. */
 export async function withDatabase(config: Config, work: (db: Database) => Promise<void>): Promise<void> {

@@ -12,7 +12,7 @@ import {
 import { BY_COMMAND, insertPrivacyRequest } from '../people/privacy/requests.ts';
 import { PERSONAL_DATA } from '../composition/personal-data.ts';
 import { requireConsent } from './ask.ts';
-import { counted, print, recordCommand, withShop, type Runs } from './command.ts';
+import { counted, print, recordCommand, withShop, type Handlers } from './command.ts';
 import { CommandProblem } from './problem.ts';
 import { writeText } from './output.ts';
 import { startProgress } from './progress.ts';
@@ -20,7 +20,7 @@ import { startProgress } from './progress.ts';
 /** An export of more orders takes longer than a moment. */
 const MANY_ORDERS = 2_000;
 
-export const runs = {
+export const handlers = {
   'customer export': ({ config, arguments: [shopId, id], options }) =>
     withShop(config, shopId!, async (db) => {
       const person = await personOf(db, shopId!, id!);
@@ -89,7 +89,7 @@ export const runs = {
         );
       }
     }),
-} satisfies Runs;
+} satisfies Handlers;
 
 async function personOf(db: Queries, shopId: string, id: string): Promise<CustomerRecord> {
   const customerId = isId(id) ? id : (await findCustomerByNumber(db, shopId, id))?.customerId;

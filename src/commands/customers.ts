@@ -2,10 +2,10 @@ import { toFilter } from '../people/customers/customer-filter.ts';
 import { customerFile } from '../admin/customers/customer-list.ts';
 import { adminMessagesIn, isLanguage } from '../admin/messages.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
-import { recordCommand, withShop, type Runs } from './command.ts';
+import { recordCommand, withShop, type Handlers } from './command.ts';
 import { writeText } from './output.ts';
 
-export const runs = {
+export const handlers = {
   'customers export': ({ config, arguments: [shopId], options }) =>
     withShop(config, shopId!, async (db) => {
       const settings = await shopSettings(db, shopId!);
@@ -19,4 +19,4 @@ export const runs = {
       );
       await writeText(text, options['output']);
     }),
-} satisfies Runs;
+} satisfies Handlers;

@@ -1,13 +1,13 @@
 import { distribute, readCluster, type Cluster } from '../db/distribute.ts';
 import { migrate, migrationStatus } from '../db/migrate.ts';
-import { print, printTable, withBareDatabase, withDatabase, type Runs } from './command.ts';
+import { print, printTable, withBareDatabase, withDatabase, type Handlers } from './command.ts';
 import { UsageProblem } from './problem.ts';
 import { startProgress, type Progress } from './progress.ts';
 
 /** The default of Citus: enough for 32 machines. The help of the command says so too. */
 const SHARDS = 32;
 
-export const runs = {
+export const handlers = {
   'db migrate': ({ config }) =>
     withBareDatabase(config, async (db) => {
       await migrate(db, print);
@@ -49,7 +49,7 @@ export const runs = {
       print('Next: npx kontor db status');
     });
   },
-} satisfies Runs;
+} satisfies Handlers;
 
 function printCluster({ nodes, tables }: Cluster): void {
   print('');

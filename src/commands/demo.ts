@@ -1,11 +1,11 @@
 import { reopenDemoAccess } from '../http/demo-access.ts';
 import { isPrivate } from '../config.ts';
 import { generateProducts } from './demo/generate.ts';
-import { print, withDatabase, withShop, type Runs } from './command.ts';
+import { print, withDatabase, withShop, type Handlers } from './command.ts';
 import { CommandProblem, UsageProblem } from './problem.ts';
 import { startProgress } from './progress.ts';
 
-export const runs = {
+export const handlers = {
   'demo open': ({ config }) => {
     if (!isPrivate(config)) {
       throw new CommandProblem(
@@ -35,7 +35,7 @@ export const runs = {
       print(`${made} products added to ${shopId}.`);
     });
   },
-} satisfies Runs;
+} satisfies Handlers;
 
 function wholeNumber(name: string, text: string | boolean | undefined, most: number): number {
   const value = Number(text);

@@ -7,10 +7,10 @@ import { useDomain } from '../shops/settings/prove-domain.ts';
 import { selectSettings } from '../shops/settings/settings.ts';
 import { domainChallenges, findProof } from '../shops/shop/domain-challenge.ts';
 import { domainPolicy } from '../shops/shop/domain-policy.ts';
-import { print, recordCommand, withShop, type Runs } from './command.ts';
+import { print, recordCommand, withShop, type Handlers } from './command.ts';
 import { CommandProblem } from './problem.ts';
 
-export const runs = {
+export const handlers = {
   'shop confirm-domain': ({ config, arguments: [shopId, given] }) =>
     withShop(config, shopId!, async (db) => {
       const host = given!.toLowerCase();
@@ -31,7 +31,7 @@ export const runs = {
       }
       print(`Shop ${shopId} uses ${host}, within seconds.`);
     }),
-} satisfies Runs;
+} satisfies Handlers;
 
 async function findPendingDomains(db: Database, shopId: string): Promise<string[]> {
   const { domains, domainsInUse } = (await selectSettings(db, shopId))!;

@@ -1,10 +1,10 @@
 import { createHostToken, endHostToken, findHostTokens } from '../host/tokens.ts';
 import { HOST_SCOPES, isHostScope, type HostScope } from '../http/scopes.ts';
 import { isId } from '../kernel/ids.ts';
-import { print, printTable, withDatabase, type Runs } from './command.ts';
+import { print, printTable, withDatabase, type Handlers } from './command.ts';
 import { CommandProblem } from './problem.ts';
 
-export const runs = {
+export const handlers = {
   'host token create': ({ config, options }) => {
     const scopes = parseHostScopes(String(options['scopes']));
     const name = String(options['name'] ?? 'host');
@@ -36,7 +36,7 @@ export const runs = {
       }
       print('Ended.');
     }),
-} satisfies Runs;
+} satisfies Handlers;
 
 /** No leading or trailing blanks, nothing that breaks a line or a table. */
 const NAME = /^(?! )[^\p{C}\p{Zl}\p{Zp}]{1,100}(?<! )$/u;

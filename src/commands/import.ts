@@ -16,14 +16,14 @@ import {
   recordCommand,
   withShop,
   type CommandCall,
-  type Runs,
+  type Handlers,
 } from './command.ts';
 import { CommandProblem, UsageProblem } from './problem.ts';
 import { startProgress } from './progress.ts';
 
 const MAX_SHOWN = 100;
 
-export const runs = {
+export const handlers = {
   import: async ({ config, arguments: [shopId, system, place], options }) => {
     const only = onlyOf(options['only']);
     const numbers = {
@@ -62,7 +62,7 @@ export const runs = {
       throw error;
     });
   },
-} satisfies Runs;
+} satisfies Handlers;
 
 /** Opens what is imported, which is closed when `work` ends. */
 async function withSource(

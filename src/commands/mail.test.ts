@@ -13,7 +13,7 @@ import { databaseUrl, startService, type Service } from '../../test/service.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { loadSharp } from '../platform/media/store-image.ts';
 import { EMAIL_KINDS } from '../composition/email-kinds.ts';
-import { runs } from './mail.ts';
+import { handlers } from './mail.ts';
 
 let service: Service;
 let shop: Shop;
@@ -31,7 +31,7 @@ async function preview(words: string[], options: Record<string, string> = {}): P
   const config = { ...service.config, DATABASE_URL: databaseUrl(service.database) };
   const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
-    await runs['mail preview']({ config, arguments: words, options });
+    await handlers['mail preview']({ config, arguments: words, options });
     return printed.mock.calls.map(([text]) => String(text).trimEnd());
   } finally {
     printed.mockRestore();

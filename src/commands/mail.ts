@@ -11,11 +11,11 @@ import type { QueuedEmail } from '../platform/email/queue.ts';
 import { loadContent } from '../platform/email/worker.ts';
 import { createEmailShopLoader } from '../shops/email/shop.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
-import { print, printTable, withShop, type Runs } from './command.ts';
+import { print, printTable, withShop, type Handlers } from './command.ts';
 import { refuseNoFile } from './output.ts';
 import { CommandProblem } from './problem.ts';
 
-export const runs = {
+export const handlers = {
   'mail preview': ({ config, arguments: [shopId, name], options }) =>
     withShop(config, shopId!, async (db) => {
       if (name === undefined) {
@@ -39,7 +39,7 @@ export const runs = {
         file,
       });
     }),
-} satisfies Runs;
+} satisfies Handlers;
 
 async function preview(
   db: Database,

@@ -1,7 +1,7 @@
-import type { Runs } from './command.ts';
+import type { Handlers } from './command.ts';
 import { CommandProblem } from './problem.ts';
 
-export const runs = {
+export const handlers = {
   mcp: async ({ config, arguments: [shopId], options }) => {
     const token = process.env['KONTOR_TOKEN'];
     if (!token) {
@@ -14,7 +14,7 @@ export const runs = {
     const { serveAssistant } = await import('./mcp/server.ts');
     await serveAssistant({ origin, shopId: shopId!, token, mayWrite: options['write'] === true });
   },
-} satisfies Runs;
+} satisfies Handlers;
 
 function parseOrigin(text: string | boolean): string {
   const url = URL.canParse(String(text)) ? new URL(String(text)) : undefined;

@@ -1,10 +1,10 @@
 import { orderFile, orderLineFile } from '../admin/orders/files.ts';
 import { isLanguage } from '../admin/messages.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
-import { recordCommand, withShop, type Runs } from './command.ts';
+import { recordCommand, withShop, type Handlers } from './command.ts';
 import { writeText } from './output.ts';
 
-export const runs = {
+export const handlers = {
   'orders export': ({ config, arguments: [shopId], options }) =>
     withShop(config, shopId!, async (db) => {
       const settings = await shopSettings(db, shopId!);
@@ -15,4 +15,4 @@ export const runs = {
         options['lines'] === true ? orderLineFile(db, settings, language) : orderFile(db, shopId!, language);
       await writeText(text, options['output']);
     }),
-} satisfies Runs;
+} satisfies Handlers;

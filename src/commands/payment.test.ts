@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { changeSettings, givenSmallShop, type Shop } from '../../test/carts.ts';
 import { databaseUrl, startService, type Service } from '../../test/service.ts';
-import { runs } from './payment.ts';
+import { handlers } from './payment.ts';
 
 let service: Service;
 let shop: Shop;
@@ -23,7 +23,7 @@ async function set(method: string, shopId = shop.shopId): Promise<string> {
   const DATABASE_URL = databaseUrl(service.database);
   const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
-    await runs['payment set']({
+    await handlers['payment set']({
       config: { ...service.config, DATABASE_URL },
       arguments: [shopId, method],
       options: { show: true },

@@ -15,10 +15,10 @@ import { webhookPath } from '../orders/payments/webhook-route.ts';
 import { readDemoAccess } from '../http/demo-access.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
-import { print, printTable, recordCommand, withShop, type Runs } from './command.ts';
+import { print, printTable, recordCommand, withShop, type Handlers } from './command.ts';
 import { CommandProblem } from './problem.ts';
 
-export const runs = {
+export const handlers = {
   'payment set': ({ config, arguments: [shopId, methodKey], options }) =>
     withShop(config, shopId!, async (db) => {
       const method = await findMethod(db, shopId!, methodKey!);
@@ -49,7 +49,7 @@ export const runs = {
           `Tell ${label} the address for webhooks: ${configuredOrigin(config)}${webhookPath(shopId!, methodKey!)}`,
         );
     }),
-} satisfies Runs;
+} satisfies Handlers;
 
 async function findMethod(db: Database, shopId: string, methodKey: string): Promise<ProviderMethod> {
   const { paymentMethods } = await shopSettings(db, shopId);

@@ -10,7 +10,7 @@ import { importProducts, openImport } from '../catalogue/products/import.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { limitHeap } from '../platform/heap-limits.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
-import { counted, print, recordCommand, withShop, type Runs } from './command.ts';
+import { counted, print, recordCommand, withShop, type Handlers } from './command.ts';
 import { CommandProblem } from './problem.ts';
 import { writeText } from './output.ts';
 import { startProgress } from './progress.ts';
@@ -23,7 +23,7 @@ async function* withMark(text: AsyncIterable<string>): AsyncGenerator<string> {
   yield* text;
 }
 
-export const runs = {
+export const handlers = {
   'products export': ({ config, arguments: [shopId], options }) =>
     withShop(config, shopId!, async (db) => {
       const settings = await shopSettings(db, shopId!);
@@ -88,4 +88,4 @@ export const runs = {
         `These rows of ${file} ${isCheck ? 'would not be' : 'were not'} taken:\n${shown.join('\n')}`,
       );
     }),
-} satisfies Runs;
+} satisfies Handlers;

@@ -1,6 +1,6 @@
-import type { Runs } from './command.ts';
+import type { Handlers } from './command.ts';
 
-export const runs = {
+export const handlers = {
   serve: async ({ config }) => {
     const { placeOfThisProcess, processCount, superviseProcesses } =
       await import('../composition/processes.ts');
@@ -12,4 +12,4 @@ export const runs = {
     await serve(config, demo, { place });
     place?.done();
   },
-} satisfies Runs;
+} satisfies Handlers;

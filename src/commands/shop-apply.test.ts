@@ -7,7 +7,7 @@ import { sql } from '../db/sql.ts';
 import { newId } from '../kernel/ids.ts';
 import { refreshListing } from '../catalogue/products/listing.ts';
 import type { CommandCall } from './command.ts';
-import { runs } from './shop.ts';
+import { handlers } from './shop.ts';
 
 let service: Service;
 
@@ -32,7 +32,7 @@ async function run(
   const DATABASE_URL = databaseUrl(service.database);
   const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
-    await runs[command]({ config: { ...service.config, DATABASE_URL }, arguments: given, options });
+    await handlers[command]({ config: { ...service.config, DATABASE_URL }, arguments: given, options });
     return printed.mock.calls.map(([text]) => String(text).trim());
   } finally {
     printed.mockRestore();

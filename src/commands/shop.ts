@@ -5,11 +5,11 @@ import { causeOfCommand, recordHostEvent } from '../host/log.ts';
 import { suspendShop } from '../host/shops.ts';
 import { deleteShop, findContents, findShops } from '../shops/shop/queries.ts';
 import { requireConsent } from './ask.ts';
-import { counted, noSuchShop, print, printTable, withDatabase, withShop, type Runs } from './command.ts';
+import { counted, noSuchShop, print, printTable, withDatabase, withShop, type Handlers } from './command.ts';
 import { CommandProblem } from './problem.ts';
 
 /** Modules that few of them need are loaded on demand: a short command spends most of its time loading. */
-export const runs = {
+export const handlers = {
   'shop create': async ({ config, arguments: [shopId], options }) => {
     const { createDemo, createFromAnswers } = await import('./shop-create.ts');
     await (options['demo'] === true
@@ -78,7 +78,7 @@ export const runs = {
     const { printSettings } = await import('./shop-settings.ts');
     await printSettings(config, shopId!, options['pages'] as string | undefined);
   },
-} satisfies Runs;
+} satisfies Handlers;
 
 /** After the rows: no page names a missing file. */
 async function removeImages(config: Config, shopId: string): Promise<void> {

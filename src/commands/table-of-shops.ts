@@ -34,7 +34,7 @@ export const shopCommands: readonly Command[] = [
       yes: { type: 'boolean', summary: 'Do not ask.' },
       demo: { type: 'boolean', summary: 'Fill it with the data of the demo shop instead.' },
     },
-    run: async (call) => (await import('./shop.ts')).runs['shop create'](call),
+    run: async (call) => (await import('./shop.ts')).handlers['shop create'](call),
   },
   {
     name: 'shop open',
@@ -50,7 +50,7 @@ export const shopCommands: readonly Command[] = [
         summary: 'Open it although something is missing, such as to try things out.',
       },
     },
-    run: async (call) => (await import('./shop.ts')).runs['shop open'](call),
+    run: async (call) => (await import('./shop.ts')).handlers['shop open'](call),
   },
   {
     name: 'shop close',
@@ -58,13 +58,13 @@ export const shopCommands: readonly Command[] = [
     summary: 'Close a shop: only its admin works.',
     details: 'Pages and API refuse everybody, within seconds. Nothing is lost.',
     example: 'shop close MyShop',
-    run: async (call) => (await import('./shop.ts')).runs['shop close'](call),
+    run: async (call) => (await import('./shop.ts')).handlers['shop close'](call),
   },
   {
     name: 'shop list',
     summary: 'List the shops.',
     example: 'shop list',
-    run: async (call) => (await import('./shop.ts')).runs['shop list'](call),
+    run: async (call) => (await import('./shop.ts')).handlers['shop list'](call),
   },
   {
     name: 'shop delete',
@@ -73,7 +73,7 @@ export const shopCommands: readonly Command[] = [
     details: 'It cannot be undone. Write a backup first: npx kontor shop backup ID FILE',
     example: 'shop delete MyShop',
     options: { yes: { type: 'boolean', summary: 'Do not ask.' } },
-    run: async (call) => (await import('./shop.ts')).runs['shop delete'](call),
+    run: async (call) => (await import('./shop.ts')).handlers['shop delete'](call),
   },
   {
     name: 'shop copy',
@@ -89,7 +89,7 @@ export const shopCommands: readonly Command[] = [
       sandbox: { type: 'boolean', summary: 'A sandbox: nothing leaves it, and it says so on every page.' },
       'with-customers': { type: 'boolean', summary: 'Also customers and orders, with their personal data.' },
     },
-    run: async (call) => (await import('./backup/commands.ts')).runs['shop copy'](call),
+    run: async (call) => (await import('./backup/commands.ts')).handlers['shop copy'](call),
   },
   {
     name: 'shop move',
@@ -102,7 +102,7 @@ export const shopCommands: readonly Command[] = [
     options: {
       to: { type: 'string', value: 'NODE', summary: 'The node, such as db2.internal:5432.', required: true },
     },
-    run: async (call) => (await import('./shop.ts')).runs['shop move'](call),
+    run: async (call) => (await import('./shop.ts')).handlers['shop move'](call),
   },
   {
     name: 'shop apply',
@@ -116,7 +116,7 @@ export const shopCommands: readonly Command[] = [
       pages: { type: 'string', value: 'FOLDER', summary: 'Write the pages of a folder, one in each file.' },
       'dry-run': { type: 'boolean', summary: 'Only say what would change.' },
     },
-    run: async (call) => (await import('./shop.ts')).runs['shop apply'](call),
+    run: async (call) => (await import('./shop.ts')).handlers['shop apply'](call),
   },
   {
     name: 'shop export-settings',
@@ -130,7 +130,7 @@ export const shopCommands: readonly Command[] = [
         summary: 'Also write each page of the shop to a file there.',
       },
     },
-    run: async (call) => (await import('./shop.ts')).runs['shop export-settings'](call),
+    run: async (call) => (await import('./shop.ts')).handlers['shop export-settings'](call),
   },
   {
     name: 'shop confirm-domain',
@@ -140,7 +140,7 @@ export const shopCommands: readonly Command[] = [
       'A shop names its domains in its settings, and proves each with a record in the DNS, which the admin shows. Where you\n' +
       "run the DNS yourself, or know that the domain is the shop's, this command takes the place of the proof.",
     example: 'shop confirm-domain MyShop www.tea-time.example',
-    run: async (call) => (await import('./domains.ts')).runs['shop confirm-domain'](call),
+    run: async (call) => (await import('./domains.ts')).handlers['shop confirm-domain'](call),
   },
   {
     name: 'shop backup',
@@ -149,7 +149,7 @@ export const shopCommands: readonly Command[] = [
     details:
       'The shop as it is in one moment, while it goes on selling. The file holds the data of all customers and is\nreadable for its owner only. Read it back with: npx kontor shop restore FILE',
     example: 'shop backup MyShop my-shop.backup',
-    run: async (call) => (await import('./backup/commands.ts')).runs['shop backup'](call),
+    run: async (call) => (await import('./backup/commands.ts')).handlers['shop backup'](call),
   },
   {
     name: 'shop export',
@@ -161,7 +161,7 @@ export const shopCommands: readonly Command[] = [
       'must be empty; it holds the data of all customers and is readable for its owner only.',
     example: 'shop export MyShop my-shop --open',
     options: { open: { type: 'boolean', summary: 'In open formats. There are no others.' } },
-    run: async (call) => (await import('./backup/commands.ts')).runs['shop export'](call),
+    run: async (call) => (await import('./backup/commands.ts')).handlers['shop export'](call),
   },
   {
     name: 'shop restore',
@@ -178,7 +178,7 @@ export const shopCommands: readonly Command[] = [
         summary: 'The secret.key of the installation that made the backup, or a file with its KONTOR_SECRET.',
       },
     },
-    run: async (call) => (await import('./backup/commands.ts')).runs['shop restore'](call),
+    run: async (call) => (await import('./backup/commands.ts')).handlers['shop restore'](call),
   },
   {
     name: 'user create',
@@ -194,7 +194,7 @@ export const shopCommands: readonly Command[] = [
       role: { type: 'string', value: 'ROLE', summary: 'What the user may do there (default: owner).' },
       host: { type: 'boolean', summary: 'May create shops and see the state of the installation.' },
     },
-    run: async (call) => (await import('./user.ts')).runs['user create'](call),
+    run: async (call) => (await import('./user.ts')).handlers['user create'](call),
   },
   {
     name: 'user reset',
@@ -209,7 +209,7 @@ export const shopCommands: readonly Command[] = [
         summary: 'Also switch off the authenticator app, when the phone is lost.',
       },
     },
-    run: async (call) => (await import('./user.ts')).runs['user reset'](call),
+    run: async (call) => (await import('./user.ts')).handlers['user reset'](call),
   },
   {
     name: 'user delete',
@@ -218,13 +218,13 @@ export const shopCommands: readonly Command[] = [
     details:
       'All browsers of the user are signed out, and the roles in all shops end. What the user did stays in the audit\nlogs. The only owner of a shop is not deleted.',
     example: 'user delete ina@tea-time.example',
-    run: async (call) => (await import('./user.ts')).runs['user delete'](call),
+    run: async (call) => (await import('./user.ts')).handlers['user delete'](call),
   },
   {
     name: 'user list',
     summary: 'List the users of the admin.',
     example: 'user list',
-    run: async (call) => (await import('./user.ts')).runs['user list'](call),
+    run: async (call) => (await import('./user.ts')).handlers['user list'](call),
   },
   {
     name: 'token create',
@@ -238,14 +238,14 @@ export const shopCommands: readonly Command[] = [
       expires: { type: 'string', value: 'DAYSd|DATE', summary: 'When it ends: 90d, or 2027-01-31.' },
       networks: { type: 'string', value: 'CIDR,CIDR', summary: 'Where calls may come from: 203.0.113.0/24.' },
     },
-    run: async (call) => (await import('./token.ts')).runs['token create'](call),
+    run: async (call) => (await import('./token.ts')).handlers['token create'](call),
   },
   {
     name: 'token list',
     arguments: ['ID'],
     summary: 'List the tokens of a shop.',
     example: 'token list MyShop',
-    run: async (call) => (await import('./token.ts')).runs['token list'](call),
+    run: async (call) => (await import('./token.ts')).handlers['token list'](call),
   },
   {
     name: 'token revoke',
@@ -254,7 +254,7 @@ export const shopCommands: readonly Command[] = [
     details:
       'TOKEN is the token itself, or what token list shows of it. Running services refuse it within 5 seconds.',
     example: 'token revoke MyShop 3f9a61c04b7e',
-    run: async (call) => (await import('./token.ts')).runs['token revoke'](call),
+    run: async (call) => (await import('./token.ts')).handlers['token revoke'](call),
   },
   {
     name: 'host token create',
@@ -265,13 +265,13 @@ export const shopCommands: readonly Command[] = [
       scopes: { type: 'string', value: 'all|A,B,C', required: true, summary: 'Its permissions.' },
       name: { type: 'string', value: 'NAME', summary: 'Who uses it; the log names it (default: host).' },
     },
-    run: async (call) => (await import('./host.ts')).runs['host token create'](call),
+    run: async (call) => (await import('./host.ts')).handlers['host token create'](call),
   },
   {
     name: 'host token list',
     summary: 'List the tokens of the host.',
     example: 'host token list',
-    run: async (call) => (await import('./host.ts')).runs['host token list'](call),
+    run: async (call) => (await import('./host.ts')).handlers['host token list'](call),
   },
   {
     name: 'host token end',
@@ -279,7 +279,7 @@ export const shopCommands: readonly Command[] = [
     summary: 'End a token of the host.',
     details: 'TOKEN is the token itself, or its id in the list. Running services refuse it within 5 seconds.',
     example: 'host token end 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E',
-    run: async (call) => (await import('./host.ts')).runs['host token end'](call),
+    run: async (call) => (await import('./host.ts')).handlers['host token end'](call),
   },
   {
     name: 'app create',
@@ -297,7 +297,7 @@ export const shopCommands: readonly Command[] = [
       },
       scopes: { type: 'string', value: 'all|A,B,C', required: true, summary: 'Its permissions.' },
     },
-    run: async (call) => (await import('./app.ts')).runs['app create'](call),
+    run: async (call) => (await import('./app.ts')).handlers['app create'](call),
   },
   {
     name: 'app install',
@@ -312,7 +312,7 @@ export const shopCommands: readonly Command[] = [
         summary: 'The merchant has agreed: print the address of the app, with the code.',
       },
     },
-    run: async (call) => (await import('./app.ts')).runs['app install'](call),
+    run: async (call) => (await import('./app.ts')).handlers['app install'](call),
   },
   {
     name: 'app dev',
@@ -324,14 +324,14 @@ export const shopCommands: readonly Command[] = [
       'answers, and takes over each change of the manifest. Without a service on this machine it starts one, and ends it with\n' +
       'itself. The app stays installed; its webhooks end. Ends with Ctrl+C.',
     example: 'app dev DemoShop http://localhost:3000',
-    run: async (call) => (await import('./app-dev.ts')).runs['app dev'](call),
+    run: async (call) => (await import('./app-dev.ts')).handlers['app dev'](call),
   },
   {
     name: 'app list',
     arguments: ['ID'],
     summary: 'List the apps of a shop.',
     example: 'app list MyShop',
-    run: async (call) => (await import('./app.ts')).runs['app list'](call),
+    run: async (call) => (await import('./app.ts')).handlers['app list'](call),
   },
   {
     name: 'app delete',
@@ -339,7 +339,7 @@ export const shopCommands: readonly Command[] = [
     summary: 'Uninstall an app.',
     details: 'APP is its name or its client id. Its tokens and its script tags go with it.',
     example: 'app delete MyShop Labels',
-    run: async (call) => (await import('./app.ts')).runs['app delete'](call),
+    run: async (call) => (await import('./app.ts')).handlers['app delete'](call),
   },
 ];
 

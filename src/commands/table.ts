@@ -13,7 +13,7 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Start the service (also without a command).',
     details: 'Settings come from the environment: docs/configuration.md lists them.',
     example: 'serve',
-    run: async (call) => (await import('./serve.ts')).runs['serve'](call),
+    run: async (call) => (await import('./serve.ts')).handlers['serve'](call),
   },
   ...shopCommands,
   {
@@ -42,7 +42,7 @@ export const COMMANDS: readonly Command[] = [
         summary: 'Begin after this position (default: with what comes).',
       },
     },
-    run: async (call) => (await import('./webhook.ts')).runs['webhook listen'](call),
+    run: async (call) => (await import('./webhook.ts')).handlers['webhook listen'](call),
   },
   {
     name: 'payment set',
@@ -59,7 +59,7 @@ export const COMMANDS: readonly Command[] = [
     },
     example: 'payment set MyShop card',
     options: { show: { type: 'boolean', summary: 'List which values are set, and change nothing.' } },
-    run: async (call) => (await import('./payment.ts')).runs['payment set'](call),
+    run: async (call) => (await import('./payment.ts')).handlers['payment set'](call),
   },
   {
     name: 'mail preview',
@@ -83,7 +83,7 @@ export const COMMANDS: readonly Command[] = [
         summary: 'Where to write it (default: KIND.html in this folder).',
       },
     },
-    run: async (call) => (await import('./mail.ts')).runs['mail preview'](call),
+    run: async (call) => (await import('./mail.ts')).handlers['mail preview'](call),
   },
   {
     name: 'products export',
@@ -94,7 +94,7 @@ export const COMMANDS: readonly Command[] = [
       'Images are addresses of this service (PUBLIC_URL), so another installation can fetch them while it runs.',
     example: 'products export MyShop --output products.csv',
     options: { output: OUTPUT_OPTION },
-    run: async (call) => (await import('./products.ts')).runs['products export'](call),
+    run: async (call) => (await import('./products.ts')).handlers['products export'](call),
   },
   {
     name: 'products import',
@@ -113,7 +113,7 @@ export const COMMANDS: readonly Command[] = [
       'dry-run': { type: 'boolean', summary: 'Only say what would be imported.' },
       invisible: { type: 'boolean', summary: 'Do not show new products in the shop yet.' },
     },
-    run: async (call) => (await import('./products.ts')).runs['products import'](call),
+    run: async (call) => (await import('./products.ts')).handlers['products import'](call),
   },
   {
     name: 'import',
@@ -146,7 +146,7 @@ export const COMMANDS: readonly Command[] = [
       },
       'next-invoice-number': { type: 'string', value: 'NUMBER', summary: 'The number of the next invoice.' },
     },
-    run: async (call) => (await import('./import.ts')).runs['import'](call),
+    run: async (call) => (await import('./import.ts')).handlers['import'](call),
   },
   {
     name: 'orders export',
@@ -163,7 +163,7 @@ export const COMMANDS: readonly Command[] = [
       lines: { type: 'boolean', summary: 'One line for each item of each order.' },
       output: OUTPUT_OPTION,
     },
-    run: async (call) => (await import('./orders.ts')).runs['orders export'](call),
+    run: async (call) => (await import('./orders.ts')).handlers['orders export'](call),
   },
   {
     name: 'customers export',
@@ -174,7 +174,7 @@ export const COMMANDS: readonly Command[] = [
       'orders and what they were worth. Every export is in the audit log. All data about one person: customer export.',
     example: 'customers export MyShop --output customers.csv',
     options: { output: OUTPUT_OPTION },
-    run: async (call) => (await import('./customers.ts')).runs['customers export'](call),
+    run: async (call) => (await import('./customers.ts')).handlers['customers export'](call),
   },
   {
     name: 'customer export',
@@ -184,7 +184,7 @@ export const COMMANDS: readonly Command[] = [
       'ID is the id or the number of the customer. Besides orders, everything with an email address of\nthe customer or of the orders is included. Every export is in the audit log.',
     example: 'customer export MyShop 1001 --output 1001.json',
     options: { output: OUTPUT_OPTION },
-    run: async (call) => (await import('./customer.ts')).runs['customer export'](call),
+    run: async (call) => (await import('./customer.ts')).handlers['customer export'](call),
   },
   {
     name: 'customer erase',
@@ -197,7 +197,7 @@ export const COMMANDS: readonly Command[] = [
       yes: { type: 'boolean', summary: 'Do not ask.' },
       force: { type: 'boolean', summary: 'Also when orders are not finished.' },
     },
-    run: async (call) => (await import('./customer.ts')).runs['customer erase'](call),
+    run: async (call) => (await import('./customer.ts')).handlers['customer erase'](call),
   },
   {
     name: 'mcp',
@@ -212,7 +212,7 @@ export const COMMANDS: readonly Command[] = [
       url: { type: 'string', value: 'URL', summary: 'Where the service is (default: this machine).' },
       write: { type: 'boolean', summary: 'Let it change prices and stock, ship and cancel orders.' },
     },
-    run: async (call) => (await import('./mcp.ts')).runs['mcp'](call),
+    run: async (call) => (await import('./mcp.ts')).handlers['mcp'](call),
   },
   {
     name: 'demo open',
@@ -222,7 +222,7 @@ export const COMMANDS: readonly Command[] = [
       'private addresses are for a machine on which you try things out. The first request that comes through a proxy or\n' +
       'from a stranger closes them for good. Run this only when nobody else can reach the service.',
     example: 'demo open',
-    run: async (call) => (await import('./demo.ts')).runs['demo open'](call),
+    run: async (call) => (await import('./demo.ts')).handlers['demo open'](call),
   },
   {
     name: 'demo generate',
@@ -235,7 +235,7 @@ export const COMMANDS: readonly Command[] = [
       products: { type: 'string', value: 'N', required: true, summary: 'How many, at most 5,000,000.' },
       seed: { type: 'string', value: 'S', summary: 'A whole number; 1 when not said.' },
     },
-    run: async (call) => (await import('./demo.ts')).runs['demo generate'](call),
+    run: async (call) => (await import('./demo.ts')).handlers['demo generate'](call),
   },
   {
     name: 'doctor',
@@ -244,7 +244,7 @@ export const COMMANDS: readonly Command[] = [
       'Looks at versions, memory, disk, clock, database, pending migrations, backups, email, at PUBLIC_URL as others see\n' +
       'it, and at the certificates of domains. Changes nothing. Exit code 1 if there is a problem; notes are none.',
     example: 'doctor',
-    run: async (call) => (await import('./doctor/doctor.ts')).runs['doctor'](call),
+    run: async (call) => (await import('./doctor/doctor.ts')).handlers['doctor'](call),
   },
   {
     name: 'upgrade',
@@ -264,19 +264,19 @@ export const COMMANDS: readonly Command[] = [
         summary: 'Ask this registry (default: https://registry.npmjs.org).',
       },
     },
-    run: async (call) => (await import('./upgrade/upgrade.ts')).runs['upgrade'](call),
+    run: async (call) => (await import('./upgrade/upgrade.ts')).handlers['upgrade'](call),
   },
   {
     name: 'db migrate',
     summary: 'Bring the schema up to date (every start does).',
     example: 'db migrate',
-    run: async (call) => (await import('./db.ts')).runs['db migrate'](call),
+    run: async (call) => (await import('./db.ts')).handlers['db migrate'](call),
   },
   {
     name: 'db status',
     summary: 'Show the migrations, and where shops live.',
     example: 'db status',
-    run: async (call) => (await import('./db.ts')).runs['db status'](call),
+    run: async (call) => (await import('./db.ts')).handlers['db status'](call),
   },
   {
     name: 'db distribute',
@@ -293,6 +293,6 @@ export const COMMANDS: readonly Command[] = [
         summary: 'Pieces of each table, and so the most nodes it can have (32).',
       },
     },
-    run: async (call) => (await import('./db.ts')).runs['db distribute'](call),
+    run: async (call) => (await import('./db.ts')).handlers['db distribute'](call),
   },
 ];

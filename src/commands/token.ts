@@ -1,8 +1,16 @@
 import { createToken, listTokens, revokeToken } from '../apps/apps.ts';
-import { parseScopes, print, printTable, recordCommand, scopesText, withShop, type Runs } from './command.ts';
+import {
+  parseScopes,
+  print,
+  printTable,
+  recordCommand,
+  scopesText,
+  withShop,
+  type Handlers,
+} from './command.ts';
 import { CommandProblem } from './problem.ts';
 
-export const runs = {
+export const handlers = {
   'token create': ({ config, arguments: [shopId], options }) => {
     const scopes = parseScopes(String(options['scopes']));
     return withShop(config, shopId!, async (db) => {
@@ -48,7 +56,7 @@ export const runs = {
       }
       print('Revoked.');
     }),
-} satisfies Runs;
+} satisfies Handlers;
 
 const DAYS = /^(\d{1,4})d$/;
 const DATE = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/;

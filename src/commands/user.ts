@@ -21,12 +21,12 @@ import type { Transaction } from '../db/database.ts';
 import { isEmailAddress } from '../platform/email/address.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { findShop } from '../shops/shop/queries.ts';
-import { noSuchShop, print, printTable, recordCommand, withDatabase, type Runs } from './command.ts';
+import { noSuchShop, print, printTable, recordCommand, withDatabase, type Handlers } from './command.ts';
 import { CommandProblem } from './problem.ts';
 
 const MAX_LISTED = 1_000;
 
-export const runs = {
+export const handlers = {
   'user create': async ({ config, arguments: [given], options }) => {
     const email = given!.toLowerCase();
     const { shop, host } = options;
@@ -99,7 +99,7 @@ export const runs = {
       }
       printTable(['EMAIL', 'HOST', 'LAST SIGN-IN', 'SHOPS'], rows);
     }),
-} satisfies Runs;
+} satisfies Handlers;
 
 async function recordInShops(tx: Transaction, userId: string, command: string): Promise<void> {
   for (const { shopId } of await findShopsOf(tx, userId)) {

@@ -8,14 +8,14 @@ import { deliveryIdOf, messageIdOf } from '../apps/webhooks/delivery-id.ts';
 import { callbackBody, readEntity } from '../apps/webhooks/render.ts';
 import { newWebhookSecret, signatureHeaders } from '../apps/webhooks/signature.ts';
 import { WEBHOOK_ENTITIES } from '../composition/webhook-entities.ts';
-import { print, withShop, type Runs } from './command.ts';
+import { print, withShop, type Handlers } from './command.ts';
 import { CommandProblem } from './problem.ts';
 
 /** Milliseconds between two reads of the log. */
 const LOOK_EVERY = 250;
 const ANSWERS_WITHIN = 10_000;
 
-export const runs = {
+export const handlers = {
   'webhook listen': ({ config, arguments: [shopId], options }) => {
     const types = parseTypes(options['types']);
     const forwardTo = parseAddress(options['forward']);
@@ -41,7 +41,7 @@ export const runs = {
       }
     });
   },
-} satisfies Runs;
+} satisfies Handlers;
 
 /** Ctrl+C, `kill`, and a terminal that is closed. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -1,3 +1,4 @@
+import { dayOf } from '../http/dates.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import { WAIT } from '../db/locks.ts';
 import { sql } from '../db/sql.ts';
@@ -67,7 +68,7 @@ export async function countRedemptionsOfDay(
   if (campaignIds.length === 0) return;
   await tx.run(sql`
     insert into coupon_day (shop_id, campaign_id, day, orders)
-    select campaign.shop_id, campaign.campaign_id, ${at.toISOString().slice(0, 10)}::date,
+    select campaign.shop_id, campaign.campaign_id, ${dayOf(at)}::date,
       cardinality(array_positions(${campaignIds}::uuid[], campaign.campaign_id))
     from coupon_campaign campaign
     where campaign.shop_id = ${shopId} and campaign.campaign_id = any (${campaignIds}::uuid[])
@@ -91,7 +92,7 @@ export async function addCouponRevenue(
   if (orders.length === 0) return;
   await tx.run(sql`
     insert into coupon_revenue (shop_id, campaign_id, day, currency, orders, revenue)
-    select campaign.shop_id, campaign.campaign_id, ${at.toISOString().slice(0, 10)}::date, sold.currency, count(*),
+    select campaign.shop_id, campaign.campaign_id, ${dayOf(at)}::date, sold.currency, count(*),
       sum(sold."grandTotal")
     from coupon_campaign campaign
     join jsonb_to_recordset(${JSON.stringify(orders)}) as sold ("campaignId" uuid, currency text, "grandTotal" bigint)
@@ -107,7 +108,7 @@ export async function addCouponRevenue(
 export function findCouponRevenue(db: Queries, shopId: string, campaignId: string, since: Date) {
   return db.many<{ currency: string; orders: number; revenue: number }>(sql`
     select currency, sum(orders)::bigint as orders, sum(revenue)::bigint as revenue from coupon_revenue
-    where shop_id = ${shopId} and campaign_id = ${campaignId} and day >= ${since.toISOString().slice(0, 10)}::date
+    where shop_id = ${shopId} and campaign_id = ${campaignId} and day >= ${dayOf(since)}::date
     group by currency order by sum(revenue) desc, currency`);
 }
 

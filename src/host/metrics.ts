@@ -1,8 +1,8 @@
+import { dayOf } from '../http/dates.ts';
 import type { FastifyBaseLogger } from 'fastify';
 import { Gauge, type Registry } from 'prom-client';
 import type { Database, Queries } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { dayOf } from '../platform/plans/shop-days.ts';
 import { stateOfShop, type ShopState } from './queries.ts';
 
 /** Totals over all shops, without a label per shop: thousands of them would be too many series. */

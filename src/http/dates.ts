@@ -11,6 +11,11 @@ export function toMilliseconds(date: Date): string {
   return date.toISOString();
 }
 
+/** `2026-11-15` in UTC, as sums and documents count days. */
+export function dayOf(moment: Date | number): string {
+  return new Date(moment).toISOString().slice(0, 10);
+}
+
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const MOMENT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?<zone>Z|[+-]\d{2}:?\d{2})?)?$/;
 

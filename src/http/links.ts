@@ -21,14 +21,14 @@ export function originOf(request: FastifyRequest, publicUrl: string | undefined)
 export const REACHED_AS_LOCALHOST: readonly string[] = ['127.0.0.1', '::1', '0.0.0.0', '::'];
 
 /** The name of a host that a server listens on, as a browser on the same machine calls it. */
-export function hostName(host: string): string {
+export function reachableName(host: string): string {
   if (REACHED_AS_LOCALHOST.includes(host)) return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
 }
 
 /** Scheme and host of the service, as far as a command knows them. */
 export function configuredOrigin({ PUBLIC_URL, HOST, PORT }: Config): string {
-  return PUBLIC_URL?.replace(/\/$/, '') ?? `http://${hostName(HOST)}:${PORT}`;
+  return PUBLIC_URL?.replace(/\/$/, '') ?? `http://${reachableName(HOST)}:${PORT}`;
 }
 
 /** The base address of a shop's API; `origin` is the service's. */

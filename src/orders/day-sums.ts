@@ -1,3 +1,4 @@
+import { dayOf } from '../http/dates.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../db/database.ts';
 import { insertInto } from '../db/insert.ts';
@@ -126,8 +127,6 @@ export async function moveDaySum(
 function sumOf({ createdAt, ...counted }: CountedOrder): DaySum {
   return { ...counted, day: dayOf(createdAt), orders: 1 };
 }
-
-const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 
 const negated = (decimal: string) => (decimal.startsWith('-') ? decimal.slice(1) : `-${decimal}`);
 

@@ -320,7 +320,7 @@ export function insertPayment(
 }
 
 /** The placing of the order, and the number of later events. */
-export function findPlacing(db: Queries, shopId: string, orderId: string) {
+export function findPlacement(db: Queries, shopId: string, orderId: string) {
   return db.one<{ at: Date; appId: string | null; appName: string | null; events: number }>(sql`
     select customer_order.created_at as at, upper(customer_order.app_id::text) as "appId", app.name as "appName", (
         select count(*) from order_event

@@ -21,7 +21,7 @@ import {
   refuseCancelled,
   toManagedOrder,
 } from './manage-change.ts';
-import { findPlacing } from './manage-queries.ts';
+import { findPlacement } from './manage-queries.ts';
 import { Cancellation, HistoryEntry, ManagedOrderAnswer } from './manage-schema.ts';
 import { findOrderWithActivity } from './manage-queries.ts';
 
@@ -111,7 +111,7 @@ export function managedOrders(api: Operations): void {
     // The placing is the first entry, and not an event.
     const isFirst = offset === 0;
     const [placement, events] = await Promise.all([
-      findPlacing(db, shopId, orderId),
+      findPlacement(db, shopId, orderId),
       isFirst
         ? findHistory(db, shopId, orderId, resultsPerPage - 1, 0)
         : findHistory(db, shopId, orderId, resultsPerPage, offset - 1),

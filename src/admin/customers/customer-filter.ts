@@ -31,7 +31,7 @@ export function filterText(visit: ShopVisit, values: FilterValues): string {
       case 'country':
         return isCountry(value) ? countryName(value, language) : value;
       case 'language':
-        return languageName(value, language);
+        return languageText(value, language);
       case 'newsletter':
         return value === 'yes' ? words.subscribed : words.notSubscribed;
       case 'after':
@@ -53,6 +53,6 @@ export function filterText(visit: ShopVisit, values: FilterValues): string {
   }).join(' · ');
 }
 
-export function languageName(code: string, language: string): string {
+export function languageText(code: string, language: string): string {
   return /^[a-z]{2}$/.test(code) ? displayName(code, 'language', language) : code;
 }

@@ -1,3 +1,4 @@
+import { dayOf } from '../../http/dates.ts';
 import { findSegments } from '../../people/customers/segments.ts';
 import { Readable } from 'node:stream';
 import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
@@ -17,7 +18,7 @@ import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { toFilter } from '../../people/customers/customer-filter.ts';
-import { givenValues, languageName } from './customer-filter.ts';
+import { givenValues, languageText } from './customer-filter.ts';
 import type { CustomerFilter } from '../../people/customers/find-people.ts';
 import { personName } from './names.ts';
 import {
@@ -123,7 +124,7 @@ function filtersOf({ messages, language, settings }: ShopVisit, tags: readonly s
       kind: 'choice',
       name: 'language',
       label: words.filters.language,
-      choices: languages.map((value) => ({ value, text: languageName(value, language) })),
+      choices: languages.map((value) => ({ value, text: languageText(value, language) })),
     },
     {
       ...more,
@@ -281,7 +282,7 @@ export async function* customerFile(
               customerGroup ?? '',
               tags.join(', '),
               language ?? '',
-              createdAt.toISOString().slice(0, 10),
+              dayOf(createdAt),
               String(sums.reduce((count, { orders }) => count + orders, 0)),
               String(toDecimal(own?.worth ?? 0, settings.defaultCurrency)),
               lastOf(sums)?.toISOString().slice(0, 10) ?? '',

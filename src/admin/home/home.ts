@@ -1,3 +1,4 @@
+import { dayOf } from '../../http/dates.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { amountText, plainDay } from '../components/format.ts';
@@ -74,7 +75,7 @@ interface Sales {
 async function loadSales({ db, shopId, settings }: ShopVisit, period: Period): Promise<Sales> {
   const { now } = db;
   const currency = settings.defaultCurrency;
-  const dayBefore = (days: number) => new Date(now.getTime() - days * DAY).toISOString().slice(0, 10);
+  const dayBefore = (days: number) => dayOf(now.getTime() - days * DAY);
   const since = new Date(now.getTime() - period * DAY);
   const [days, best] = await Promise.all([
     findDaySales(db, shopId, currency, { from: dayBefore(2 * period - 1), to: dayBefore(0) }),

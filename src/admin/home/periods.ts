@@ -1,3 +1,4 @@
+import { dayOf } from '../../http/dates.ts';
 import type { DaySales } from './queries.ts';
 
 /** The number of days covered by the figures of the home page. */
@@ -28,7 +29,7 @@ const DAY = 86_400_000;
 export function comparePeriods(sales: readonly DaySales[], period: Period, now: Date): Comparison {
   const ofDay = new Map(sales.map((day) => [day.day, day]));
   const dayAt = (daysAgo: number): DaySales => {
-    const day = new Date(now.getTime() - daysAgo * DAY).toISOString().slice(0, 10);
+    const day = dayOf(now.getTime() - daysAgo * DAY);
     return ofDay.get(day) ?? { day, orders: 0, gross: 0 };
   };
   const lastDays = (skipped: number) =>

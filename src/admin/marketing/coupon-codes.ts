@@ -1,3 +1,4 @@
+import { dayOf } from '../../http/dates.ts';
 import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { makeCouponCodes } from '../../coupons/manage-routes.ts';
@@ -127,7 +128,7 @@ export async function* codesText(visit: ShopVisit, campaignId: string): AsyncGen
         csvLine([
           escapeFormula(code),
           String(used),
-          createdAt.toISOString().slice(0, 10),
+          dayOf(createdAt),
           isWithdrawn ? visit.messages.form.yes : visit.messages.form.no,
         ]),
       )

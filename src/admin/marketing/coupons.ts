@@ -1,3 +1,4 @@
+import { dayOf } from '../../http/dates.ts';
 import type { CallOperation } from '../../http/internal-call.ts';
 import { changeCouponCampaign, deleteCouponCampaign, makeCouponCodes } from '../../coupons/manage-routes.ts';
 import { addCampaignCoupon, createCouponCampaign, getCouponCampaign } from '../../coupons/routes.ts';
@@ -265,7 +266,7 @@ function usesChart(
     messages.coupons.overTime,
     Array.from({ length: SHOWN_DAYS }, (_, index) => {
       const day = new Date(since.getTime() + index * DAY);
-      const value = ordersOf.get(day.toISOString().slice(0, 10)) ?? 0;
+      const value = ordersOf.get(dayOf(day)) ?? 0;
       return {
         label: shortDay(day, language),
         value,

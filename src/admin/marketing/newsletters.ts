@@ -1,3 +1,4 @@
+import { dayOf } from '../../http/dates.ts';
 import { displayName } from '../../kernel/display-names.ts';
 import { listNewsletterCampaigns } from '../../people/newsletters/routes.ts';
 import { Readable } from 'node:stream';
@@ -151,7 +152,7 @@ async function* fileText({ db, shopId, messages }: ShopVisit, campaignId: string
     const rows = await findSubscribersAfter(db, shopId, campaignId, { after, limit: AT_ONCE });
     yield rows
       .map(({ email, name, createdAt }) =>
-        csvLine([escapeFormula(email), escapeFormula(name), createdAt.toISOString().slice(0, 10)]),
+        csvLine([escapeFormula(email), escapeFormula(name), dayOf(createdAt)]),
       )
       .join('');
     if (rows.length < AT_ONCE) return;

@@ -1,3 +1,4 @@
+import { dayOf } from '../../http/dates.ts';
 import type { Campaign } from '../../coupons/campaign.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -61,7 +62,7 @@ export async function countCampaigns(db: Queries, shopId: string): Promise<numbe
 export function findCampaignDays(db: Queries, shopId: string, campaignId: string, since: Date) {
   return db.many<{ day: string; orders: number }>(sql`
     select to_char(day, 'YYYY-MM-DD') as day, orders from coupon_day
-    where shop_id = ${shopId} and campaign_id = ${campaignId} and day >= ${since.toISOString().slice(0, 10)}::date
+    where shop_id = ${shopId} and campaign_id = ${campaignId} and day >= ${dayOf(since)}::date
     order by day`);
 }
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
-import { isDate } from '../../http/dates.ts';
+import { dayOf, isDate } from '../../http/dates.ts';
 import { badRequest } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
@@ -12,7 +12,7 @@ import { createTurns } from '../../http/turns.ts';
 import { zipArchive, type ZipEntry } from '../../http/zip.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
 import { orderState } from '../../orders/order-state.ts';
-import { personName } from '../../orders/documents/address-lines.ts';
+import { fullName } from '../../orders/documents/address-lines.ts';
 import { filesOf, sha256Of } from '../../orders/documents/file.ts';
 import { negated, taxRows, type TaxRow } from '../../orders/tax-rows.ts';
 import type { Content } from '../../pricing/content.ts';
@@ -163,8 +163,6 @@ function periodOf(visit: ShopVisit, request: PageRequest): Period {
   return period;
 }
 
-const dayOf = (moment: Date) => moment.toISOString().slice(0, 10);
-
 const daysText = ({ from, end }: Period) => `${dayOf(from)}-${dayOf(new Date(end.getTime() - DAY))}`;
 
 /** Orders first, then credit notes with negative amounts. */
@@ -287,7 +285,7 @@ function rowsText(visit: ShopVisit, rows: readonly TaxRow[], booked: Booked): st
         booked.documentNumbers,
         booked.documentDates,
         booked.creditedInvoice,
-        escapeFormula(personName(address)),
+        escapeFormula(fullName(address)),
         escapeFormula(address.company ?? ''),
         escapeFormula(address.vatId ?? ''),
         escapeFormula(booked.country),

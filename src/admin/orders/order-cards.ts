@@ -133,7 +133,7 @@ function taxesOf({ currencyId, lineItemContainer, management }: ManagedOrderAnsw
 }
 
 /** Parcels, returns and payments, if there are any. */
-export function dealingsCards(view: OrderView): Markup {
+export function activityCards(view: OrderView): Markup {
   const { order } = view;
   const { shipments, returns, payments, paymentAttempts = [] } = order.management;
   return html`${shipments.length > 0 && shipmentsCard(view)} ${returns.length > 0 && returnsCard(view)}

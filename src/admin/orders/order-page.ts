@@ -21,7 +21,7 @@ import { tagCard } from './tag-card.ts';
 import { ship } from './shipment-actions.ts';
 import { historyCard } from './history-view.ts';
 import { capture, pay, refund } from './money-actions.ts';
-import { dealingsCards, linesCard, sideCards } from './order-cards.ts';
+import { activityCards, linesCard, sideCards } from './order-cards.ts';
 import { loadView, type OrderReturn, type OrderView } from './order-view.ts';
 import { isPartlyReturned } from './quantities.ts';
 import { chipsView, goodsChips, paymentChips } from './states.ts';
@@ -129,7 +129,7 @@ async function orderPage(
       ${editingNotice(view)}
       <div class="sides">
         <div class="stack">
-          ${panelView(view, panel, draft)} ${linesCard(view)} ${dealingsCards(view)}
+          ${panelView(view, panel, draft)} ${linesCard(view)} ${activityCards(view)}
           ${view.documents.length > 0 && documentsCard(view, request.query('document'))} ${historyCard(view)}
         </div>
         <div class="stack">${sideCards(view)} ${tags} ${fields} ${blocks.markup}</div>

@@ -1,3 +1,4 @@
+import { dayOf } from '../../http/dates.ts';
 import { findCartDays, findFirstCartDay, type CartDay } from '../../carts/cart-days.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { ReportPeriod } from '../../orders/reports/period.ts';
@@ -5,7 +6,7 @@ import { barChart } from '../components/bars.ts';
 import { dayOrMonth, plainDay } from '../components/format.ts';
 import { changePercent, figureList } from '../components/sales-figures.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { dayOf, isByMonth } from './periods.ts';
+import { isByMonth } from './periods.ts';
 
 /** From cart to order: the carts of a period, those that got an address, and those that became orders. */
 

@@ -1,3 +1,4 @@
+import { dayOf } from '../../http/dates.ts';
 import type { ReportPeriod } from '../../orders/reports/period.ts';
 import type { DayTotal } from '../../orders/reports/queries.ts';
 
@@ -7,8 +8,6 @@ const MAX_SHOWN_DAYS = 92;
 
 export const COMPARISONS = ['before', 'year', 'none'] as const;
 export type ComparisonKind = (typeof COMPARISONS)[number];
-
-export const dayOf = (moment: number) => new Date(moment).toISOString().slice(0, 10);
 
 export function lengthOf({ from, to }: ReportPeriod): number {
   return (Date.parse(to) - Date.parse(from)) / DAY + 1;

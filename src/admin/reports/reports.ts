@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
-import { isDate } from '../../http/dates.ts';
+import { dayOf, isDate } from '../../http/dates.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { PageRequest } from '../../http/page-kit.ts';
@@ -21,7 +21,6 @@ import { loadReport, PARTS, type Part, type Report, type ReportVisit } from './b
 import {
   comparedWith,
   COMPARISONS,
-  dayOf,
   intervalsOf,
   isByMonth,
   lengthOf,

@@ -1,7 +1,8 @@
+import { dayOf } from '../../http/dates.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Database, Queries } from '../../db/database.ts';
 import { addressKey, keyText } from './address.ts';
-import { addMissed, dayOf, findMissedOfDay, type MissedAddress } from './queries.ts';
+import { addMissed, findMissedOfDay, type MissedAddress } from './queries.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,3 +1,4 @@
+import { dayOf } from '../../http/dates.ts';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { insertInto } from '../../db/insert.ts';
 import { sql } from '../../db/sql.ts';
@@ -330,8 +331,6 @@ export function deleteMissed(tx: Transaction, shopId: string, addresses: readonl
 }
 
 const firstDay = (now: Date) => dayOf(new Date(now.getTime() - KEPT_DAYS * 86_400_000));
-
-export const dayOf = (moment: Date) => moment.toISOString().slice(0, 10);
 
 /** Deletes days that are no longer shown. */
 export const missedAddressCleanup: CleanupStep = {

@@ -1,11 +1,11 @@
 import { findShop } from '../../shops/shop/queries.ts';
 import { installationKey, keyFromFile } from '../../platform/sealing.ts';
-import { noSuchShop, print, recordCommand, withDatabase, withShop, type Runs } from '../command.ts';
+import { noSuchShop, print, recordCommand, withDatabase, withShop, type Handlers } from '../command.ts';
 import { CommandProblem, UsageProblem } from '../problem.ts';
 import { duration, startProgress, type Progress } from '../progress.ts';
 import { checkBackup, type Manifest } from '../../platform/backup/manifest.ts';
 
-export const runs = {
+export const handlers = {
   'shop backup': ({ config, arguments: [shopId, file] }) =>
     withShop(config, shopId!, async (db) => {
       const began = performance.now();
@@ -49,7 +49,7 @@ export const runs = {
           'Say --open: an export in open formats can be read elsewhere, but not restored.',
         );
       const began = performance.now();
-      const { FolderInUse, writeOpenExport } = await import('../../platform/backup/open-export.ts');
+      const { FolderNotEmpty, writeOpenExport } = await import('../../platform/backup/open-export.ts');
       // It discloses the data of all customers, which the merchant should see.
       await db.transaction((tx) => recordCommand(tx, shopId!, 'shop export'));
       const progress = startProgress('rows and files', 0);
@@ -64,7 +64,7 @@ export const runs = {
           { isolation: 'repeatable read' },
         )
         .catch((error: unknown) => {
-          throw error instanceof FolderInUse ? new CommandProblem(error.message) : error;
+          throw error instanceof FolderNotEmpty ? new CommandProblem(error.message) : error;
         });
       progress.end();
       if (!done) throw noSuchShop(shopId!);
@@ -122,7 +122,7 @@ export const runs = {
       }
     });
   },
-} satisfies Runs;
+} satisfies Handlers;
 
 /** `12 products, 3 orders, 2 customers, 1 document, 40 files` */
 function contents({ tables }: Manifest, files: number): string {

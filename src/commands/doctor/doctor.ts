@@ -11,7 +11,7 @@ import { smtpProblem } from '../../platform/email/delivery.ts';
 import { programVersion } from '../../platform/version.ts';
 import { readCertificate } from '../../shops/domains/certificate-look.ts';
 import { hostName } from '../../shops/shop/domain-policy.ts';
-import { print, withBareDatabase, type Runs } from '../command.ts';
+import { print, withBareDatabase, type Handlers } from '../command.ts';
 import { CommandProblem } from '../problem.ts';
 import {
   findingsOf,
@@ -23,7 +23,7 @@ import {
   type SiteFacts,
 } from './findings.ts';
 
-export const runs = {
+export const handlers = {
   doctor: async ({ config }) => {
     const findings = findingsOf(await installationFacts(config), new Date());
     for (const finding of findings) printFinding(finding);
@@ -32,7 +32,7 @@ export const runs = {
     if (problems > 0) throw new CommandProblem(problems === 1 ? 'One problem.' : `${problems} problems.`);
     print('No problems.');
   },
-} satisfies Runs;
+} satisfies Handlers;
 
 const MARKS: Readonly<Record<Severity, string>> = { ok: 'ok', note: 'note', problem: 'PROBLEM' };
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { migrationStatus, unknownMigrations } from '../../db/migrate.ts';
 import type { Config } from '../../config.ts';
 import { lastVersion, programVersion } from '../../platform/version.ts';
-import { print, withBareDatabase, type Runs } from '../command.ts';
+import { print, withBareDatabase, type Handlers } from '../command.ts';
 import { countBackups, hasDatabase, printFinding, reasonOf } from '../doctor/doctor.ts';
 import { CommandProblem, UsageProblem } from '../problem.ts';
 import { changesBetween } from './changelog.ts';
@@ -10,7 +10,7 @@ import { upgradeFindings, type MigrationFacts, type UpgradeFacts } from './findi
 
 const REGISTRY = 'https://registry.npmjs.org';
 
-export const runs = {
+export const handlers = {
   upgrade: async ({ config, options }) => {
     const registry = registryOf(options);
     const facts: UpgradeFacts = {
@@ -28,7 +28,7 @@ export const runs = {
     if (problems > 0) throw new CommandProblem(problems === 1 ? 'One problem.' : `${problems} problems.`);
     print('No problems. Next: docs/operations/upgrade.md');
   },
-} satisfies Runs;
+} satisfies Handlers;
 
 /** undefined: nothing is to be asked. */
 function registryOf({ online, registry }: Record<string, string | boolean | undefined>): string | undefined {

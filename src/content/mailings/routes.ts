@@ -125,7 +125,7 @@ export function mailings(api: Operations): void {
     return paged(
       range,
       results,
-      rows.map((row) => ({ ...factsOf(row), texts: row.texts })),
+      rows.map((row) => ({ ...fieldsOf(row), texts: row.texts })),
     );
   });
 
@@ -224,7 +224,7 @@ export async function loadMailing(
       ? await findCouponRevenue(db, shopId, couponCampaignId, startedAt)
       : [];
   return {
-    ...factsOf(row),
+    ...fieldsOf(row),
     revenue: sold.map(({ currency, orders, revenue }) => ({
       currency,
       orders,
@@ -236,7 +236,7 @@ export async function loadMailing(
 
 const optional = (moment: Date | null) => moment && toSeconds(moment);
 
-function factsOf(row: MailingRow) {
+function fieldsOf(row: MailingRow) {
   const { mailingId, state, segmentId, couponCampaignId, perHour, problem, author, version } = row;
   const { recipients, sent, skipped, refused, bounced, complained, unsubscribed } = row;
   return {

@@ -12,7 +12,7 @@ import { countPages, findPages, lockPage, replacePreview } from './queries.ts';
 import {
   addPage,
   contentOf,
-  factsOf,
+  fieldsOf,
   loadPage,
   MAX_AUTHOR_LENGTH,
   removePage,
@@ -138,7 +138,7 @@ export function pages(api: Operations, { loadKey }: { loadKey: () => Promise<Buf
     return paged(
       range,
       results,
-      rows.map((row) => ({ ...factsOf(row), texts: row.texts })),
+      rows.map((row) => ({ ...fieldsOf(row), texts: row.texts })),
     );
   });
 

@@ -145,10 +145,10 @@ export async function loadPage(
   pageId: string,
 ): Promise<Static<typeof PageAnswer> | undefined> {
   const row = await findPage(db, shopId, pageId);
-  return row && { ...factsOf(row), texts: await findTexts(db, shopId, pageId) };
+  return row && { ...fieldsOf(row), texts: await findTexts(db, shopId, pageId) };
 }
 
-export function factsOf(row: PageRow | ListedPage) {
+export function fieldsOf(row: PageRow | ListedPage) {
   const { pageId, kind, category, publishAt, author, picture, version } = row;
   return {
     pageId,

@@ -4,7 +4,7 @@ import {
   MAX_PAYER_LENGTH,
   MAX_REFERENCE_LENGTH,
   MAX_TEXT_LENGTH,
-  oneLine,
+  boundedLine,
   type BankCredit,
 } from './credit.ts';
 import { StatementProblem } from './statement-problem.ts';
@@ -124,7 +124,7 @@ function creditOf(
     bookedOn,
     amount,
     currency,
-    payer: oneLine(
+    payer: boundedLine(
       first(
         one,
         'RltdPties/Dbtr/Nm',
@@ -134,11 +134,11 @@ function creditOf(
       ),
       MAX_PAYER_LENGTH,
     ),
-    text: oneLine(
+    text: boundedLine(
       [...texts, ...(endToEnd === 'NOTPROVIDED' ? [] : [endToEnd])].join(' ') || first(entry, 'AddtlNtryInf'),
       MAX_TEXT_LENGTH,
     ),
-    reference: oneLine(
+    reference: boundedLine(
       first(one, 'Refs/AcctSvcrRef', 'Refs/TxId') || first(entry, 'AcctSvcrRef', 'NtryRef'),
       MAX_REFERENCE_LENGTH,
     ),

@@ -21,7 +21,7 @@ export const MAX_TEXT_LENGTH = 1_000;
 export const MAX_REFERENCE_LENGTH = 200;
 
 /** In one line and cut; PostgreSQL has no character 0. */
-export function oneLine(text: string, length: number): string {
+export function boundedLine(text: string, length: number): string {
   return text
     .slice(0, 4 * length)
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')

@@ -12,7 +12,7 @@ import {
   MAX_PAYER_LENGTH,
   MAX_REFERENCE_LENGTH,
   MAX_TEXT_LENGTH,
-  oneLine,
+  boundedLine,
   type BankCredit,
 } from './credit.ts';
 import type columnNames from './csv-columns.json';
@@ -103,9 +103,9 @@ function creditOf(cells: readonly string[], places: Places, ownCurrency: string)
     bookedOn,
     amount,
     currency,
-    payer: oneLine(cell('payer'), MAX_PAYER_LENGTH),
-    text: oneLine(`${cell('text')} ${endToEnd(cell('reference'))}`, MAX_TEXT_LENGTH),
-    reference: oneLine(endToEnd(cell('reference')), MAX_REFERENCE_LENGTH),
+    payer: boundedLine(cell('payer'), MAX_PAYER_LENGTH),
+    text: boundedLine(`${cell('text')} ${endToEnd(cell('reference'))}`, MAX_TEXT_LENGTH),
+    reference: boundedLine(endToEnd(cell('reference')), MAX_REFERENCE_LENGTH),
   };
 }
 

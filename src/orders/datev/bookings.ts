@@ -1,8 +1,9 @@
+import { dayOf } from '../../http/dates.ts';
 import type { Content } from '../../pricing/content.ts';
 import { isInEu } from '../../shops/countries/countries.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import { addresseeName } from '../documents/address-lines.ts';
-import { dayOf, type DocumentKind } from '../documents/facts.ts';
+import type { DocumentKind } from '../documents/facts.ts';
 import { toTreated, vatCountry } from '../tax-reports/supplies.ts';
 import type { Ledger } from './accounts.ts';
 import type { Booking, Debtor } from './extf.ts';

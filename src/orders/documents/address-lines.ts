@@ -4,18 +4,18 @@ import type { Address } from '../../shops/countries/address.ts';
 /** The addressee: the company, or the person. */
 export function addresseeName(address: Address): string {
   const { company, displayName, emailAddress } = address;
-  return firstOf(company, personName(address), displayName, emailAddress) ?? '';
+  return firstOf(company, fullName(address), displayName, emailAddress) ?? '';
 }
 
 /** The person without the company. */
-export function personName({ title, firstName, middleName, lastName }: Address): string {
+export function fullName({ title, firstName, middleName, lastName }: Address): string {
   return joined(title, firstName, middleName, lastName);
 }
 
 /** An address as written on an envelope; the country is left out if it is the sender's. */
 export function addressLines(address: Address, senderCountry: string, language: string): string[] {
   const { company, salutation, department, street, streetDetails, addressExtension, country } = address;
-  const person = personName(address);
+  const person = fullName(address);
   return [
     ...(company
       ? [company, joined(salutation, person)]

@@ -8,14 +8,14 @@ import type {
   SellerParty,
 } from './electronic-model.ts';
 import type { ElectronicAddress } from './electronic-address.ts';
-import { decimalOf, percentOf } from './electronic-model.ts';
+import { minorText, percentText } from './electronic-model.ts';
 import { BILLING_PROCESS, SPECIFICATIONS } from './electronic-format.ts';
 import { element, optionalElement, type XmlElement } from './xml.ts';
 
 /** A document as Cross Industry Invoice (D16B), the syntax of ZUGFeRD and Factur-X. */
 export function ciiOf(document: ElectronicDocument): XmlElement {
   const { format, currency, totals, delivery, preceding, suppliedOn, payment } = document;
-  const decimal = (minor: number) => decimalOf(minor, currency);
+  const decimal = (minor: number) => minorText(minor, currency);
   return element(
     'rsm:CrossIndustryInvoice',
     [
@@ -74,7 +74,7 @@ export function ciiOf(document: ElectronicDocument): XmlElement {
               element('ram:BasisAmount', decimal(basis)),
               element('ram:CategoryCode', category.code),
               optionalElement('ram:ExemptionReasonCode', category.reasonCode),
-              element('ram:RateApplicablePercent', percentOf(category.rate)),
+              element('ram:RateApplicablePercent', percentText(category.rate)),
             ]),
           ),
           ...document.adjustments.map(({ reason, amount, category }) =>
@@ -135,7 +135,7 @@ function lineItem(line: Line, currency: string): XmlElement {
     element('ram:SpecifiedLineTradeSettlement', [
       element('ram:ApplicableTradeTax', taxCategory(line.category)),
       element('ram:SpecifiedTradeSettlementLineMonetarySummation', [
-        element('ram:LineTotalAmount', decimalOf(line.amount, currency)),
+        element('ram:LineTotalAmount', minorText(line.amount, currency)),
       ]),
     ]),
   ]);
@@ -207,7 +207,7 @@ function paymentMeans({ code, account }: Payment): XmlElement {
 const taxCategory = ({ code, rate }: Category) => [
   element('ram:TypeCode', 'VAT'),
   element('ram:CategoryCode', code),
-  element('ram:RateApplicablePercent', percentOf(rate)),
+  element('ram:RateApplicablePercent', percentText(rate)),
 ];
 
 /** 102: a date without dashes. */

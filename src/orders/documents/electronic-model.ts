@@ -1,3 +1,4 @@
+import { dayOf } from '../../http/dates.ts';
 import { typedText } from '../line-text.ts';
 import { paymentReference } from '../bank-transfer.ts';
 import { serviceParts, type Content, type ContentLine, type ContentTaxClass } from '../../pricing/content.ts';
@@ -11,7 +12,7 @@ import { UNITS } from '../../kernel/units.ts';
 import { addresseeName } from './address-lines.ts';
 import { electronicAddress, isLeitwegId, toVatNumber, type ElectronicAddress } from './electronic-address.ts';
 import type { ElectronicFormat } from './electronic-format.ts';
-import { dayOf, isExport, type DocumentFacts } from './facts.ts';
+import { isExport, type DocumentFacts } from './facts.ts';
 
 /**
  * A document in the terms of EN 16931, whatever syntax it is written in: `cii.ts` and `ubl.ts` write it. Terms in
@@ -279,7 +280,7 @@ function priceOf(line: ContentLine, amount: number, content: Content): Pick<Line
   const minor = 10 ** currencyDigits(content.currency);
   const expected = (Number(price) / orderUnit.priceQuantity) * Number(quantity);
   if (Math.abs(expected - amount / minor) < MAX_DIFFERENCE) return { price, priceQuantity };
-  return { price: decimalOf(amount, content.currency), priceQuantity: quantity };
+  return { price: minorText(amount, content.currency), priceQuantity: quantity };
 }
 
 function netPrice(
@@ -291,7 +292,7 @@ function netPrice(
   const asked = shopPrices?.quantityPrice ?? null;
   const { price, model } =
     asked === null ? { price: quantityPrice, model: taxType } : { price: asked, model: shopTaxModel };
-  if (model !== 'GROSS') return decimalOf(price, currency);
+  if (model !== 'GROSS') return minorText(price, currency);
   const net = (price * 10_000) / (10_000 + (taxClass.priceRate ?? taxClass.rate));
   return (net / 10 ** digits)
     .toFixed(digits + 4)
@@ -456,9 +457,9 @@ export function filled(text: string | null | undefined): text is string {
 
 const textOrNull = (text: string | null | undefined): string | null => (filled(text) ? text : null);
 
-export function decimalOf(minor: number, currency: string): string {
+export function minorText(minor: number, currency: string): string {
   const digits = currencyDigits(currency);
   return (minor / 10 ** digits).toFixed(digits);
 }
 
-export const percentOf = (rate: number) => (rate / 100).toFixed(2);
+export const percentText = (rate: number) => (rate / 100).toFixed(2);

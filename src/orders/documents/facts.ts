@@ -90,11 +90,6 @@ export interface Seller extends Omit<
   email: string;
 }
 
-/** `2026-11-15`, as documents count days: in UTC. */
-export function dayOf(date: Date): string {
-  return date.toISOString().slice(0, 10);
-}
-
 /** Whether goods leave the European Union. */
 export function isExport({ seller, deliveryCountry }: DocumentTerms): boolean {
   return deliveryCountry !== seller.country && !isInEu(deliveryCountry);

@@ -8,7 +8,7 @@ import type {
   Place,
   SellerParty,
 } from './electronic-model.ts';
-import { decimalOf, percentOf } from './electronic-model.ts';
+import { minorText, percentText } from './electronic-model.ts';
 import { BILLING_PROCESS, SPECIFICATIONS } from './electronic-format.ts';
 import { element, optionalElement, type XmlElement } from './xml.ts';
 
@@ -164,7 +164,7 @@ function taxTotal({ taxes, totals, currency }: ElectronicDocument): XmlElement {
         money('cbc:TaxAmount', tax, currency),
         element('cac:TaxCategory', [
           element('cbc:ID', category.code),
-          element('cbc:Percent', percentOf(category.rate)),
+          element('cbc:Percent', percentText(category.rate)),
           optionalElement('cbc:TaxExemptionReasonCode', category.reasonCode),
           optionalElement('cbc:TaxExemptionReason', category.reason),
           vatScheme(),
@@ -209,11 +209,11 @@ function documentLine(line: Line, name: 'Invoice' | 'CreditNote', currency: stri
 
 const taxCategory = ({ code, rate }: Category) => [
   element('cbc:ID', code),
-  element('cbc:Percent', percentOf(rate)),
+  element('cbc:Percent', percentText(rate)),
   vatScheme(),
 ];
 
 const vatScheme = () => element('cac:TaxScheme', [element('cbc:ID', 'VAT')]);
 
 const money = (name: string, minor: number, currencyID: string) =>
-  element(name, decimalOf(minor, currencyID), { currencyID });
+  element(name, minorText(minor, currencyID), { currencyID });

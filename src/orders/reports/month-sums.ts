@@ -1,3 +1,4 @@
+import { dayOf } from '../../http/dates.ts';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import { DIMENSIONS } from './day-sums.ts';
@@ -65,7 +66,7 @@ export async function sumMonth(tx: Transaction, shopId: string, month: string): 
  * days change with every order.
  */
 export async function findChangedMonths(db: Queries, shopId: string, limit: number): Promise<string[]> {
-  const today = db.now.toISOString().slice(0, 10);
+  const today = dayOf(db.now);
   const rows = await db.many<{ month: string }>(sql`
     select current.month::text as month
     from (${monthPrints(shopId, { from: '-infinity', to: 'infinity' })}) current

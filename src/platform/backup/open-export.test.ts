@@ -11,7 +11,7 @@ import { openMediaStorage } from '../media/open-storage.ts';
 import {
   FILE_COLUMNS,
   findOpenTables,
-  FolderInUse,
+  FolderNotEmpty,
   NOT_OPEN,
   NOT_OPEN_COLUMNS,
   writeOpenExport,
@@ -64,7 +64,7 @@ test('all data of the merchant is written, one object per line', async () => {
 });
 
 test('a folder in use is left alone, and a shop that does not exist writes nothing', async () => {
-  await expect(exported('DemoShop', path.join(folder, 'demo'))).rejects.toThrow(FolderInUse);
+  await expect(exported('DemoShop', path.join(folder, 'demo'))).rejects.toThrow(FolderNotEmpty);
   expect(await exported('NoShop', path.join(folder, 'none'))).toBe(undefined);
   await expect(stat(path.join(folder, 'none'))).rejects.toThrow('ENOENT');
 });

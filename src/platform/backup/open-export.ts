@@ -63,8 +63,8 @@ export interface OpenExport {
 }
 
 /** The folder is not empty, so something would be mixed. */
-export class FolderInUse extends Error {
-  override name = 'FolderInUse';
+export class FolderNotEmpty extends Error {
+  override name = 'FolderNotEmpty';
 }
 
 /**
@@ -85,7 +85,7 @@ export async function writeOpenExport(
     (await readdir(folder)).some((name) => name !== 'data') ||
     (await readdir(path.join(folder, 'data'))).length > 0
   )
-    throw new FolderInUse(`${folder} is not empty`);
+    throw new FolderNotEmpty(`${folder} is not empty`);
   const tables = await findOpenTables(tx);
   const counted: OpenExport['tables'] = [];
   for (const table of tables) {

@@ -1,3 +1,4 @@
+import { dayOf } from '../../http/dates.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { secretHash, timeOfId } from '../../kernel/ids.ts';
@@ -42,5 +43,3 @@ export const emailCountCleanup: CleanupStep = {
     return old.length;
   },
 };
-
-const dayOf = (moment: Date) => moment.toISOString().slice(0, 10);

@@ -1,3 +1,4 @@
+import { dayOf } from '../../http/dates.ts';
 import type { Database, Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { forEachShop, type CleanupStep } from '../cleanup.ts';
@@ -8,8 +9,6 @@ const DAY = 86_400_000;
 const WRITE_EVERY = 10_000;
 /** Shops counted within that time; calls of further shops are not counted. */
 const MAX_COUNTED = 20_000;
-
-export const dayOf = (moment: Date) => moment.toISOString().slice(0, 10);
 
 export interface ShopCallCounter {
   /** Counts a call of a shop's API, without a statement. */

@@ -1,3 +1,4 @@
+import { dayOf } from '../../http/dates.ts';
 import { DEMO_SHOP } from '../../http/demo-mode.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { shopUrl } from '../../http/links.ts';
@@ -185,7 +186,7 @@ function headingOf(count: number): string {
 }
 
 function shopCard({ shopId, name, createdAt, storefront }: ListedShop, origin: string): Markup {
-  const day = createdAt.toISOString().slice(0, 10);
+  const day = dayOf(createdAt);
   const root = shopUrl(origin, shopId);
   return html`<li class="card" id="${shopId}">
     <h3><a href="${storefront}">${name}</a></h3>
