@@ -115,8 +115,9 @@ try {
     answers.set(reply.status, (answers.get(reply.status) ?? 0) + 1);
     return reply;
   };
+  const isEnough = () => sent >= REQUESTS;
   const shopper = async () => {
-    while (sent < REQUESTS) await visit(shop, send);
+    while (!isEnough()) await visit(shop, send);
   };
   const began = performance.now();
   await Promise.all(Array.from({ length: CONNECTIONS }, shopper));

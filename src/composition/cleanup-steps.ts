@@ -12,7 +12,7 @@ import { bulkEditCleanup } from '../catalogue/products/bulk-edit-queries.ts';
 import { importCleanup } from '../catalogue/products/import-queries.ts';
 import { sentPictureCleanup } from '../catalogue/products/sent-pictures.ts';
 import { missedAddressCleanup } from '../catalogue/redirects/queries.ts';
-import { mailingCleanup } from '../content/mailings/queries.ts';
+import { mailingCleanup } from '../content/mailings/run-queries.ts';
 import { cartDays } from '../carts/cart-days.ts';
 import { cartCleanup } from '../carts/queries.ts';
 import { ruleCleanup } from '../rules/queries.ts';

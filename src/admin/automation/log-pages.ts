@@ -62,7 +62,7 @@ function logPage(
                   ${rows.map(
                     (cells) =>
                       html`<tr>
-                        ${cells.map((cell, index) => html`<td data-title="${columns[index]!}">${cell}</td>`)}
+                        ${cells.map((cell, index) => html`<td data-title="${columns[index]}">${cell}</td>`)}
                       </tr>`,
                   )}
                 </tbody>

@@ -11,7 +11,8 @@ import {
   type BounceKind,
 } from '../../people/newsletters/queries.ts';
 import { EMAIL_ADDRESS, MAX_EMAIL_ADDRESS_LENGTH } from '../../platform/email/address.ts';
-import { findMailing, recordBounces, recordUnsubscribed } from './queries.ts';
+import { findMailing } from './queries.ts';
+import { recordBounces, recordUnsubscribed } from './run-queries.ts';
 
 const MAX_BOUNCES = 500;
 

@@ -15,7 +15,7 @@ import { queueEmails } from '../../platform/email/queue.ts';
 import { installationKey } from '../../platform/sealing.ts';
 import { newsletterTokens } from '../../people/newsletters/links.ts';
 import { applySettings } from '../../shops/settings/file.ts';
-import { mailingCleanup } from './queries.ts';
+import { mailingCleanup } from './run-queries.ts';
 import { runDueMailings } from './runner.ts';
 import { finalOutcome } from '../../platform/email/outcome.ts';
 import { queueTest } from './worker.ts';

@@ -9,10 +9,10 @@ import { findAddressees } from '../../people/newsletters/queries.ts';
 import { queueJobs } from '../../platform/jobs/queue.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { emailsAtOnce, localeOfAddressee, nextBatchAt } from './mailing.ts';
+import { endMailing, pauseMailing } from './queries.ts';
 import {
   addRecipients,
   countQueued,
-  endMailing,
   findDueRun,
   findPace,
   findWaiting,
@@ -20,12 +20,11 @@ import {
   lockRun,
   markQueued,
   moveRun,
-  pauseMailing,
   refuseLost,
   startMailing,
   takeRun,
   type TakenRun,
-} from './queries.ts';
+} from './run-queries.ts';
 import { MAILING_QUEUE, type QueuedMailing } from './worker.ts';
 
 /** Recipients of one transaction. */

@@ -19,16 +19,8 @@ import { createSenderLoader, type EmailSender } from '../../shops/email/shop.ts'
 import { cachedLetter, letterHtml, letterText, type MailingLetter } from './letter.ts';
 import { unsubscribeUrl } from './links.ts';
 import { textFor } from './mailing.ts';
-import {
-  findMailing,
-  findMailingTexts,
-  findQueuedRecipient,
-  lockMailing,
-  pauseMailing,
-  recordOutcome,
-  returnToWaiting,
-  type Outcome,
-} from './queries.ts';
+import { findMailing, findMailingTexts, lockMailing, pauseMailing } from './queries.ts';
+import { findQueuedRecipient, recordOutcome, returnToWaiting, type Outcome } from './run-queries.ts';
 import type { MailingProblem } from './schema.ts';
 
 /** Emails of mailings wait in a queue of their own: those of orders never wait for them. */
