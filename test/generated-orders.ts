@@ -1,6 +1,5 @@
 import type fc from 'fast-check';
-import type { Content } from '../src/pricing/content.ts';
-import { contentOf } from '../src/pricing/cart-content.ts';
+import { contentOf, type Content } from '../src/pricing/content.ts';
 import type { CartInput, ShopRules } from '../src/pricing/input.ts';
 import type { CartProduct } from '../src/pricing/cart-product.ts';
 import type { Settings } from '../src/shops/settings/settings.ts';

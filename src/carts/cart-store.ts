@@ -9,7 +9,7 @@ import { newCartToken, requireCartToken } from '../http/cart-token.ts';
 import { invalid, isRefusal, notFound, Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
-import { contentOf } from '../pricing/cart-content.ts';
+import { contentOf } from '../pricing/content.ts';
 import type { Address } from '../shops/countries/address.ts';
 import {
   cachedSettings,

@@ -2,7 +2,7 @@ import type { CartProduct } from '../pricing/cart-product.ts';
 import type { Caller } from '../http/callers.ts';
 import { Refusal } from '../http/errors.ts';
 import type { TaxType } from '../http/price.ts';
-import { contentOf, type PricedContent } from '../pricing/cart-content.ts';
+import { contentOf, type PricedContent } from '../pricing/content.ts';
 import type { CartCoupon, DeliveryOption, PaymentStatus, StoredLine } from '../pricing/input.ts';
 import type { Address } from '../shops/countries/address.ts';
 import type { Settings } from '../shops/settings/settings.ts';

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { invalid, notFound, Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
-import { contentOf } from '../pricing/cart-content.ts';
+import { contentOf } from '../pricing/content.ts';
 import type { DeliveryOption } from '../pricing/input.ts';
 import { toAddress, type AddressRequest } from '../shops/countries/address.ts';
 import type { Settings } from '../shops/settings/settings.ts';

@@ -11,7 +11,7 @@ import { paged, paging } from '../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
 import { isId, isSecretOf } from '../kernel/ids.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
-import { contentOf } from '../pricing/cart-content.ts';
+import { contentOf } from '../pricing/content.ts';
 import type { CartRow } from './cart.ts';
 import type { CartStore } from './cart-store.ts';
 import { cartsWithFields } from './cart-fields.ts';

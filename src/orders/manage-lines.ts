@@ -1,6 +1,12 @@
 import { Type } from 'typebox';
-import { contentDelivery, contentMethod, type Content, type ContentLine } from '../pricing/content.ts';
-import { contentOf, destinationOf } from '../pricing/cart-content.ts';
+import {
+  contentDelivery,
+  contentMethod,
+  contentOf,
+  destinationOf,
+  type Content,
+  type ContentLine,
+} from '../pricing/content.ts';
 import type { Destination } from '../pricing/zones.ts';
 import { MAX_LINES } from './line-item-schema.ts';
 import { invalid, notFound, Refusal } from '../http/errors.ts';

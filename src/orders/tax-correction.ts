@@ -1,6 +1,5 @@
 import { inTaxType } from '../catalogue/products/prices.ts';
-import type { Content, ContentLine, ContentTaxClass } from '../pricing/content.ts';
-import { destinationOf } from '../pricing/cart-content.ts';
+import { destinationOf, type Content, type ContentLine, type ContentTaxClass } from '../pricing/content.ts';
 import { sum } from '../pricing/shares.ts';
 import { decideTax } from '../pricing/tax-treatment.ts';
 import type { Settings } from '../shops/settings/settings.ts';

@@ -5,7 +5,7 @@ import type { CartRow } from '../../carts/cart.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
-import { contentOf } from '../../pricing/cart-content.ts';
+import { contentOf } from '../../pricing/content.ts';
 import { findConsenting } from '../../people/newsletters/queries.ts';
 import { checkedRows } from '../components/list-table.ts';
 import { chip, momentText, plainDay } from '../components/format.ts';

@@ -1,6 +1,6 @@
 import { findAppByName } from '../../apps/queries.ts';
 import { placedEmails } from '../../orders/placed-emails.ts';
-import { contentOf } from '../../pricing/cart-content.ts';
+import { contentOf } from '../../pricing/content.ts';
 import { newOrder } from '../../checkout/new-order.ts';
 import type { StoredLine } from '../../pricing/input.ts';
 import type { CartRow } from '../../carts/cart.ts';

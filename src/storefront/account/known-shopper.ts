@@ -7,7 +7,7 @@ import { businessForm } from '../checkout/business-fields.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
 import { findAddresses, type AddressRow } from '../../people/accounts/queries.ts';
-import { contentOf } from '../../pricing/cart-content.ts';
+import { contentOf } from '../../pricing/content.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import type { VatCheck } from '../../shops/vat-numbers/buyer.ts';
 import { parseAddress } from '../checkout/address-form.ts';

@@ -1,7 +1,6 @@
 import type { CartChange } from '../../carts/cart.ts';
 import { choosePayment, chooseShipping } from '../../carts/changes.ts';
-import { contentDelivery, named } from '../../pricing/content.ts';
-import { contentOf } from '../../pricing/cart-content.ts';
+import { contentDelivery, contentOf, named } from '../../pricing/content.ts';
 import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { isOfShop, type OfferedDeliveries } from '../../carts/delivery-options.ts';
 import { methodOfOption } from '../../pricing/delivery-option.ts';
