@@ -39,7 +39,6 @@ import { newOrderPages } from './orders/new-order.ts';
 import { orderPages } from './orders/order-page.ts';
 import { businessPages } from './orders/business.ts';
 import { orderTagPages } from './orders/tag-card.ts';
-import { shipmentUndoPages } from './orders/shipment-actions.ts';
 import { orderListPages } from './orders/orders.ts';
 import { printPages } from './orders/print.ts';
 import { createPages } from './page-routes.ts';
@@ -152,7 +151,6 @@ export async function adminRoutes(
     accountingPages(shopPages);
     bankPages(shopPages);
     orderPages(shopPages);
-    shipmentUndoPages(shopPages);
     orderTagPages(shopPages);
     businessPages(shopPages);
     newOrderPages(shopPages);

@@ -13,7 +13,7 @@ import { refusalText } from '../components/validation.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { sellerNotice } from './document-actions.ts';
+import { sellerNotice } from './seller-notice.ts';
 import { carrierChoices, carrierOf, isConfirmed, SHIPMENT, unpaidField } from './shipment-actions.ts';
 import { pastedCodes, type PastedCode } from './pasted-codes.ts';
 import { findOrdersByNumberSuffix, findListedOrders } from './queries.ts';

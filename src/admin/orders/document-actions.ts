@@ -7,16 +7,15 @@ import type { DocumentRow } from '../../orders/documents/queries.ts';
 import { finaliseCreditNote, finaliseInvoice } from '../../orders/documents/routes.ts';
 import { sendOrderEmail } from '../../orders/manage-emails.ts';
 import { createOrderRefund } from '../../orders/manage-payments.ts';
-import { missingSellerFields } from '../../shops/shop/readiness.ts';
 import { declareForm, readFields, showFields } from '../components/declared-form.ts';
 import type { Draft } from '../pages.ts';
-import { settingsMessages } from '../settings/settings-messages.ts';
-import { adminPath, type ShopVisit } from '../visit.ts';
+import type { ShopVisit } from '../visit.ts';
 import type { OrderAction } from './action.ts';
 import { contentLineName } from './chosen-lines.ts';
 import { documentTitleIn } from './documents.ts';
 import { invoiceRow, LINE } from './line-form.ts';
 import { readOrder, type OrderAmount, type OrderView } from './order-view.ts';
+import { sellerNotice } from './seller-notice.ts';
 
 const INVOICE = declareForm(finaliseInvoice, ({ orders: { documents: messages } }) => ({
   note: { kind: 'long text', label: messages.note, hint: messages.noteHint, rows: 2 },
@@ -191,22 +190,4 @@ function typedLines(visit: ShopVisit, form: FormRequest, invoiceNumber: number |
   });
   if (lines.length === 0) throw badRequest(visit.messages.orders.lines.noneChosen);
   return lines;
-}
-
-/** Before a document is made: what the shop lacks for it, each with a link to its field. */
-export function sellerNotice(visit: ShopVisit): Markup | false {
-  const missing = missingSellerFields(visit.settings);
-  if (missing.length === 0) return false;
-  const { label } = settingsMessages(visit.messages, visit.language);
-  return html`<div class="problem" role="alert">
-    <p>${visit.messages.orders.documents.sellerIncomplete}</p>
-    <ul>
-      ${missing.map(
-        (field) =>
-          html`<li>
-            <a href="${adminPath(visit, '/settings/invoices')}#field-${field}">${label(field)}</a>
-          </li>`,
-      )}
-    </ul>
-  </div>`;
 }

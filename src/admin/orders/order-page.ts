@@ -2,7 +2,7 @@ import { fieldCard } from '../fields/value-pages.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { leavesUnion } from '../../orders/documents/proforma.ts';
 import { isWaitingForPayment } from '../../orders/order-state.ts';
-import { notFound } from '../../http/errors.ts';
+import { HttpError, notFound } from '../../http/errors.ts';
 import { optionsOf } from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
@@ -22,12 +22,13 @@ import { ship } from './shipment-actions.ts';
 import { historyCard } from './history-view.ts';
 import { capture, pay, refund } from './money-actions.ts';
 import { activityCards, linesCard, sideCards } from './order-cards.ts';
-import { loadView, type OrderReturn, type OrderView } from './order-view.ts';
+import { loadView, readOrder, type OrderReturn, type OrderView } from './order-view.ts';
 import { isPartlyReturned } from './quantities.ts';
 import { chipsView, goodsChips, paymentChips } from './states.ts';
 import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 import { isId } from '../../kernel/ids.ts';
 import { lockManagedOrder } from '../../orders/manage-change.ts';
+import { undoShipment } from '../../orders/undo-shipment.ts';
 
 /** Actions with a button, in this order; the others are reached from the card that they change. */
 const BUTTONS: readonly OrderAction[] = [pay, capture, ship, invoice, refund];
@@ -72,6 +73,20 @@ export function orderPages(pages: ShopPages): void {
     },
     RETURN_OPTIONS,
   );
+
+  // The button beside a parcel that was recorded some minutes ago.
+  pages.post('/orders/:orderId/shipments/:shipmentId/undo', 'orders_write', async (visit, { params }) => {
+    const { orderId } = await readOrder(visit, params['orderId']!);
+    const path = adminPath(visit, `/orders/${orderId}`);
+    const messages = visit.messages.orders.shipping;
+    try {
+      await visit.call(undoShipment, { params: { orderId, shipmentId: params['shipmentId']! } });
+    } catch (error) {
+      if (!(error instanceof HttpError) || error.status !== 409) throw error;
+      return new Redirect(path, { text: messages.notUndone, isProblem: true });
+    }
+    return new Redirect(path, messages.undone);
+  });
 }
 
 /**

@@ -1,21 +1,21 @@
 import { Type } from 'typebox';
 import { createShipment } from '../../orders/manage-shipments.ts';
-import { badRequest, HttpError } from '../../http/errors.ts';
+import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { isWaitingForPayment } from '../../orders/order-state.ts';
 import { isProviderName } from '../../orders/payments/providers.ts';
 import { recogniseCarrier } from '../../orders/recognise-carrier.ts';
 import { carrierNames } from '../../orders/tracking.ts';
-import { UNDO_MINUTES, undoShipment } from '../../orders/undo-shipment.ts';
+import { UNDO_MINUTES } from '../../orders/undo-shipment.ts';
 import { declareForm, readFields, showFields } from '../components/declared-form.ts';
-import type { Draft, ShopPages } from '../pages.ts';
+import type { Draft } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { OrderAction } from './action.ts';
 import { LINE } from './line-form.ts';
-import { lineName, linesOf, moneyIn, payableAmount, readOrder, type OrderView } from './order-view.ts';
+import { lineName, linesOf, moneyIn, payableAmount, type OrderView } from './order-view.ts';
 import { isNothing, leftToShip } from './quantities.ts';
-import { Redirect, type FormRequest } from '../../http/page-kit.ts';
+import type { FormRequest } from '../../http/page-kit.ts';
 
 export const SHIPMENT = declareForm(createShipment, ({ orders: { shipping: messages } }) => ({
   carrier: {
@@ -154,19 +154,3 @@ export function typedLines(visit: ShopVisit, form: FormRequest, order: ManagedOr
 /** Only carriers whose tracking page is known: the settings have room for others. */
 export const carrierChoices = ({ settings }: ShopVisit) =>
   carrierNames(settings).map((name) => ({ value: name, text: name }));
-
-/** The button beside a parcel that was recorded some minutes ago. */
-export function shipmentUndoPages(pages: ShopPages): void {
-  pages.post('/orders/:orderId/shipments/:shipmentId/undo', 'orders_write', async (visit, { params }) => {
-    const { orderId } = await readOrder(visit, params['orderId']!);
-    const path = adminPath(visit, `/orders/${orderId}`);
-    const messages = visit.messages.orders.shipping;
-    try {
-      await visit.call(undoShipment, { params: { orderId, shipmentId: params['shipmentId']! } });
-    } catch (error) {
-      if (!(error instanceof HttpError) || error.status !== 409) throw error;
-      return new Redirect(path, { text: messages.notUndone, isProblem: true });
-    }
-    return new Redirect(path, messages.undone);
-  });
-}
