@@ -31,6 +31,7 @@ const product: ListedProduct = {
   facts: { name: { en_GB: 'Lamp, "small"' } },
   categories: [],
   variations: [],
+  fieldValues: [],
 };
 
 const NO_CATEGORIES: CategoryTree = new Map();
