@@ -126,10 +126,10 @@ export function comparisonTable(peer: string, rows: readonly Compared[]): string
   ]);
 }
 
-export function changeTable(commit: string, rows: readonly Change[]): string {
+export function changeTable(before: string, rows: readonly Change[], now = 'now'): string {
   const figure = (value: number) => (value < 100 ? value.toPrecision(3) : String(Math.round(value)));
   return table([
-    ['median of the rounds', 'now', commit, 'ratio', 'spread'],
+    ['median of the rounds', now, before, 'ratio', 'spread'],
     ...rows.map(({ name, now, before, ratio, spread }) => [
       name,
       figure(now),

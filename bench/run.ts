@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|memory|scale|orders|reports|admin|shops|growth|statements|webhooks|pages|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, `npm run bench -- --compare vendure=FOLDER [-- --quick]`, or `npm run bench -- --against COMMIT [-- --quick] [-- --match TEXT]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|memory|scale|orders|reports|admin|shops|growth|statements|webhooks|pages|fields|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, `npm run bench -- --compare vendure=FOLDER [-- --quick]`, or `npm run bench -- --against COMMIT [-- --quick] [-- --match TEXT]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
  * whether cost grows with the number of products, of orders and of shops, whether a new shop stays fast while it grows, what
  * many different searches leave in PostgreSQL, how soon webhooks are called, how soon a shopper sees a page, and what the pages
@@ -23,6 +23,7 @@ import { createAdminShop } from './admin-shop.ts';
 import { distributeForBench, measureCluster } from './cluster.ts';
 import { createComparedShop, measureComparison, readPeer } from './compare.ts';
 import { cpuTimes, cpuUsed } from './cpu-time.ts';
+import { createFieldShops, measureFields } from './fields.ts';
 import { compareRestarted, createGrowingShop, measureGrowth } from './growth.ts';
 import { createImportShops, measureImportKinds } from './imports.ts';
 import { install } from './installation.ts';
@@ -67,7 +68,7 @@ const { values: options } = parseArgs({
   options: {
     /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
-    /** `start`, `load`, `memory`, `scale`, `imports`, `orders`, `reports`, `shops`, `growth`, `statements`, `webhooks`, `pages`, `admin` or `cluster`: only one part; results.json is then left as it is. */
+    /** `start`, `load`, `memory`, `scale`, `imports`, `orders`, `reports`, `shops`, `growth`, `statements`, `webhooks`, `pages`, `admin`, `fields` or `cluster`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
     /** How many shops the part `shops` makes; results.json is left as well. */
     shops: { type: 'string' },
@@ -118,6 +119,10 @@ const COMPARISON = options.quick
 const MEMORY = { requests: options.quick ? 1_000 : 10_000 };
 const AGAINST = options.quick ? { rounds: 5, seconds: 2 } : { rounds: 11, seconds: 4 };
 const CLUSTER = { calls: options.quick ? 20 : 300 };
+/** Only when it is asked for. */
+const FIELDS = options.quick
+  ? { products: 500, rounds: 3, seconds: 1 }
+  : { products: 2_000, rounds: 11, seconds: 3 };
 const WEBHOOKS = { seconds: options.quick ? 5 : 30, perSecond: 1_000 };
 const STATEMENTS = { searches: options.quick ? 2_000 : 20_000 };
 
@@ -144,6 +149,8 @@ async function bench(): Promise<void> {
   if (options.compare !== undefined) return benchComparison(options.compare, installation, workFolder);
 
   if (options.against !== undefined) return benchAgainst(options.against, installation, workFolder);
+
+  if (options.only === 'fields') return benchFields(installation, workFolder);
 
   const isAsked = (part: string) => options.only === undefined || options.only === part;
   const starts = isAsked('start') ? await benchStarts(installation, workFolder) : undefined;
@@ -277,6 +284,23 @@ async function benchAgainst(commit: string, installation: string, workFolder: st
   const { cpu, cores, platform, node } = machine();
   say(`\n${new Date().toISOString().slice(0, 10)}, ${platform}, ${cores} cores, ${cpu}, Node ${node}\n`);
   say(changeTable(commit, changes));
+}
+
+async function benchFields(installation: string, workFolder: string): Promise<void> {
+  say(`Custom fields: two shops with ${FIELDS.products} products, one with 20 fields as filters ...`);
+  const { db, start } = await startDatabase(installation, workFolder, 'fields-data');
+  atEnd(() => db.close());
+  const shops = await createFieldShops(db, FIELDS.products);
+  const kontor = await start(
+    'kontor-fields',
+    [...profiling(), 'bin/kontor.js', 'serve'],
+    '/ready',
+    kontorSettings(workFolder),
+  );
+  const changes = await measureFields(kontor, db, shops, FIELDS, say);
+  const { cpu, cores, platform, node } = machine();
+  say(`\n${new Date().toISOString().slice(0, 10)}, ${platform}, ${cores} cores, ${cpu}, Node ${node}\n`);
+  say(changeTable('without', changes, 'with fields'));
 }
 
 async function benchStarts(installation: string, workFolder: string) {

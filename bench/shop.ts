@@ -85,7 +85,7 @@ export async function createBenchShop(db: Database): Promise<Omit<BenchShop, 'or
   };
 }
 
-async function fullestCategory(db: Database, shopId: string): Promise<string> {
+export async function fullestCategory(db: Database, shopId: string): Promise<string> {
   const row = await db.one<{ alias: string }>(sql`
     select alias from category
     where shop_id = ${shopId} and visible and parent_id is not null

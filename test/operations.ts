@@ -774,6 +774,7 @@ const fieldChange = {
   readableBy: 'merchant',
   writableBy: 'owner',
   isFilter: true,
+  isFacet: false,
   feedAttribute: null,
   choices: [{ key: 'red', label: { en_GB: 'Red' } }],
   jsonSchema: null,
@@ -784,6 +785,7 @@ const fieldChangeRequest = shape(`
   readableBy: string
   writableBy: string
   isFilter?: boolean
+  isFacet?: boolean
   feedAttribute?: string|null
   choices?: array|null
   choices[].key: string
@@ -803,6 +805,7 @@ const customFieldShape = shape(`
   readableBy: string
   writableBy: string
   isFilter: boolean
+  isFacet: boolean
   feedAttribute: string|null
   choices: array|null
   choices[].key: string

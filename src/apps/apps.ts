@@ -2,10 +2,13 @@ import { createHmac } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Queries, Transaction } from '../db/database.ts';
 import { violatedConstraint } from '../db/failure.ts';
+import { facetFields } from '../fields/facets.ts';
 import { removeNamespaces, restoreNamespaces } from '../fields/queries.ts';
 import type { Scope } from '../http/scopes.ts';
 import { isId, newId, newSecret, secretHash } from '../kernel/ids.ts';
 import { recordEvents } from '../platform/events/log.ts';
+import { shopSettings } from '../shops/settings/settings.ts';
+import { requestListingRebuild } from '../shops/settings/writes.ts';
 import { moveSettingsVersion } from '../shops/shop/queries.ts';
 import { detachWebhooks, findSealedSecrets, updateSealedSecrets } from './webhooks/queries.ts';
 import {
@@ -167,7 +170,15 @@ export async function createApp(
 
 /** The custom fields of an app that was uninstalled not long ago. */
 async function bringFieldsBack(tx: Transaction, shopId: string, app: { appId: string; name: string }) {
-  if ((await restoreNamespaces(tx, shopId, app)) > 0) await moveSettingsVersion(tx, shopId);
+  if ((await restoreNamespaces(tx, shopId, app)) === 0) return;
+  await moveSettingsVersion(tx, shopId);
+  await rebuildFacetsOf(tx, shopId, app.appId);
+}
+
+/** The values by which shoppers filter are in the lists of the shop as long as the app is installed. */
+async function rebuildFacetsOf(tx: Transaction, shopId: string, appId: string) {
+  const facets = facetFields(await shopSettings(tx, shopId));
+  if (facets.some((field) => field.appId === appId.toUpperCase())) await requestListingRebuild(tx, shopId);
 }
 
 /** `callbackUrl` is null for a private app. */
@@ -192,6 +203,7 @@ export async function deleteApp(tx: Transaction, shopId: string, nameOrClientId:
   // The pages of the storefront load its scripts no longer.
   await moveSettingsVersion(tx, shopId);
   await detachWebhooks(tx, shopId, app.appId);
+  await rebuildFacetsOf(tx, shopId, app.appId);
   await removeNamespaces(tx, shopId, app.appId);
   if ((await deleteAppById(tx, shopId, app.appId)) === 0) return false;
   recordEvents(tx, shopId, [

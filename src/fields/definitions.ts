@@ -9,7 +9,9 @@ import { newId } from '../kernel/ids.ts';
 import { recordEvents } from '../platform/events/log.ts';
 import { moveSettingsVersion } from '../shops/shop/queries.ts';
 import { shopSettings, type CustomField, type Settings } from '../shops/settings/settings.ts';
+import { requestListingRebuild } from '../shops/settings/writes.ts';
 import { audienceOf, isOwner, mayRead, SCOPES_OF } from './access.ts';
+import { MAX_FACET_FIELDS } from './facets.ts';
 import { isJsonSchema } from './json-schema.ts';
 import { ensureNamespace, insertField, removeField, updateField } from './queries.ts';
 import { Field, FieldChange, FieldList, NewField, Resource } from './schema.ts';
@@ -36,6 +38,8 @@ const constraints = {
     contradiction(
       'lists are filtered by text, number, boolean, date and choice only, of products, customers, orders and carts',
     ),
+  custom_field_facet: () =>
+    contradiction('shoppers filter by public texts, numbers, choices and yes or no of products only'),
   custom_field_feed: () =>
     contradiction('feeds have public texts, numbers and choices of products and variations only'),
   custom_field_localised: () =>
@@ -145,11 +149,13 @@ export function customFields(api: Operations): void {
       isList: false,
       isLocalised: false,
       isFilter: false,
+      isFacet: false,
       feedAttribute: null,
       choices: null,
       jsonSchema: null,
       ...withoutNulls(body),
     };
+    requireRoomForFacet(field, fields);
     await insertField(tx, shopId, field);
     created({ fieldId: field.fieldId });
     recordEvents(tx, shopId, [settingsChanged()]);
@@ -165,20 +171,24 @@ export function customFields(api: Operations): void {
       ...field,
       description: null,
       isFilter: false,
+      isFacet: false,
       feedAttribute: null,
       choices: null,
       jsonSchema: null,
       ...withoutNulls(body),
     };
+    requireRoomForFacet(changed, settings.customFields);
     await updateField(tx, shopId, changed);
+    if (changed.isFacet !== field.isFacet) await requestListingRebuild(tx, shopId);
     recordEvents(tx, shopId, [settingsChanged()]);
     return toField(changed);
   });
 
   api.write(deleteCustomField, async ({ tx, shopId, params: { fieldId }, caller }) => {
     await moveSettingsVersion(tx, shopId);
-    ownField(await shopSettings(tx, shopId), fieldId, caller);
+    const { isFacet } = ownField(await shopSettings(tx, shopId), fieldId, caller);
     await removeField(tx, shopId, fieldId);
+    if (isFacet) await requestListingRebuild(tx, shopId);
     recordEvents(tx, shopId, [settingsChanged()]);
   });
 }
@@ -220,6 +230,15 @@ function ownField(settings: Settings, fieldId: string, caller: Caller): CustomFi
   return field;
 }
 
+/** The names and choices of a filter are read with the settings; only its values are in lists, which are rebuilt. */
+function requireRoomForFacet({ fieldId, isFacet }: CustomField, fields: readonly CustomField[]): void {
+  if (!isFacet) return;
+  const others = fields.filter((other) => other.isFacet && other.fieldId !== fieldId);
+  if (others.length >= MAX_FACET_FIELDS) {
+    throw new Refusal('TOO_MANY_STOREFRONT_FILTERS', { limit: MAX_FACET_FIELDS });
+  }
+}
+
 /** The bounds and languages of the texts of a definition. */
 function checkTexts({ name, choices, jsonSchema }: FieldChange, { locales }: Settings): void {
   checkNames(name, 'name', locales);
@@ -245,7 +264,7 @@ function checkNames(names: Localised, place: string, locales: readonly string[])
 
 export function toField(field: CustomField) {
   const { fieldId, resource, namespace, key, type, isList, isLocalised, appId, name, description } = field;
-  const { readableBy, writableBy, isFilter, feedAttribute, choices } = field;
+  const { readableBy, writableBy, isFilter, isFacet, feedAttribute, choices } = field;
   const jsonSchema = (field.jsonSchema ?? null) as Record<string, unknown> | null;
   return {
     fieldId,
@@ -261,6 +280,7 @@ export function toField(field: CustomField) {
     readableBy,
     writableBy,
     isFilter,
+    isFacet,
     feedAttribute,
     choices,
     jsonSchema,

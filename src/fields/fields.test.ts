@@ -100,6 +100,7 @@ describe('definitions', () => {
       readableBy: 'public',
       writableBy: 'owner',
       isFilter: false,
+      isFacet: false,
       feedAttribute: null,
       choices: [{ key: 'cold', label: { en_GB: 'Cold' } }],
       jsonSchema: null,
@@ -113,6 +114,7 @@ describe('definitions', () => {
       readableBy: 'merchant',
       writableBy: 'merchant',
       isFilter: true,
+      isFacet: false,
       feedAttribute: null,
       choices: [{ key: 'hot', label: { en_GB: 'Hot' } }],
     };

@@ -286,6 +286,7 @@ const insertFields = insertInto('custom_field', {
   readableBy: 'text',
   writableBy: 'text',
   isFilter: 'boolean',
+  isFacet: 'boolean',
   feedAttribute: 'text',
   choices: 'jsonb',
   jsonSchema: 'jsonb',
@@ -295,7 +296,7 @@ const insertFields = insertInto('custom_field', {
 /** `custom_field_key` refuses a name that is taken. */
 export function insertField(tx: Transaction, shopId: string, field: Omit<CustomField, 'appId'>) {
   const { fieldId, resource, namespace, key, type, name, description, isList, isLocalised } = field;
-  const { readableBy, writableBy, isFilter, feedAttribute, choices, jsonSchema } = field;
+  const { readableBy, writableBy, isFilter, isFacet, feedAttribute, choices, jsonSchema } = field;
   const row = {
     fieldId,
     resource,
@@ -309,6 +310,7 @@ export function insertField(tx: Transaction, shopId: string, field: Omit<CustomF
     readableBy,
     writableBy,
     isFilter,
+    isFacet,
     feedAttribute,
     choices,
     jsonSchema: jsonSchema ?? null,
@@ -323,6 +325,7 @@ export function updateField(tx: Transaction, shopId: string, field: CustomField)
     update custom_field
     set name = ${field.name}, description = ${field.description}, readable_by = ${field.readableBy},
       writable_by = ${field.writableBy}, is_filter = ${field.isFilter},
+      is_facet = ${field.isFacet},
       feed_attribute = ${field.feedAttribute}, choices = ${jsonText(field.choices)}::jsonb, json_schema = ${jsonText(field.jsonSchema)}::jsonb
     where shop_id = ${shopId} and field_id = ${field.fieldId} and removed_at is null`);
 }

@@ -7,6 +7,7 @@ import {
   type FeedAttribute,
   type FieldResource,
 } from '../shops/settings/settings.ts';
+import { MAX_FACET_FIELDS } from './facets.ts';
 import { FieldTypeName } from '../shops/settings/shown-fields.ts';
 
 export const MAX_CHOICES = 100;
@@ -70,6 +71,12 @@ const changeable = {
       description:
         'In the administration, the lists of products, customers and orders are filtered by it, those of orders also by fields of carts; the lists of the API with `field`.',
       examples: [false],
+    }),
+  ),
+  isFacet: Type.Optional(
+    Type.Boolean({
+      description: `Shoppers filter lists and search of the storefront by it: a public text, number, choice or yes or no of products. A shop has at most ${MAX_FACET_FIELDS} of them.`,
+      examples: [true],
     }),
   ),
   feedAttribute: Type.Optional(
@@ -145,6 +152,10 @@ export const Field = Type.Object(
     isFilter: Type.Boolean({
       description: 'Lists of the administration are filtered by it.',
       examples: [false],
+    }),
+    isFacet: Type.Boolean({
+      description: 'Shoppers filter lists and search by it.',
+      examples: [true],
     }),
     feedAttribute: Nullable(
       Type.String({ description: 'The attribute of product feeds that it fills.', examples: ['material'] }),

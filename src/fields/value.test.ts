@@ -22,6 +22,7 @@ const fieldOf = (type: FieldType, facts: Partial<CustomField> = {}): CustomField
   readableBy: 'public',
   writableBy: 'merchant',
   isFilter: false,
+  isFacet: false,
   feedAttribute: null,
   choices: type === 'choice' ? [{ key: 'cold', label: { en_GB: 'Cold', de_DE: 'Kalt' } }] : null,
   jsonSchema: null,

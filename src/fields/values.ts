@@ -93,7 +93,11 @@ interface FieldedThings<Params> {
   find(call: ReadCall<Params, {}, unknown>): Promise<FieldedThing | undefined>;
   lock(call: WriteCall<Params, {}, unknown>): Promise<FieldedThing | undefined>;
   /** Publishes that the thing has changed. */
-  changed?(call: WriteCall<Params, {}, unknown>, thing: FieldedThing): Promise<void> | void;
+  changed?(
+    call: WriteCall<Params, {}, unknown>,
+    thing: FieldedThing,
+    fields: readonly CustomField[],
+  ): Promise<void> | void;
 }
 
 /** Registers the operations of one kind of thing. */
@@ -115,8 +119,8 @@ export function fieldValues<Params extends TObject>(
     if (!thing) throw notFound();
     const settings = await shopSettings(tx, shopId);
     const audience = audienceOf(caller);
-    await writeFieldValues(tx, settings, thing, audience, body.fields);
-    await things.changed?.(call, thing);
+    const written = await writeFieldValues(tx, settings, thing, audience, body.fields);
+    await things.changed?.(call, thing, written);
     return answerOf(tx, settings, thing, audience);
   });
 }
@@ -158,14 +162,17 @@ export function writableFields(
   return fieldsOf(customFields, resource).filter((field) => mayWrite(field, audience));
 }
 
-/** Writes values of a thing that this transaction has locked. Refuses what the caller may not write. */
+/**
+ * Writes values of a thing that this transaction has locked. Refuses what the caller may not write. Returns the fields
+ * that were written.
+ */
 export async function writeFieldValues(
   tx: Transaction,
   settings: Settings,
   { resource, owner }: FieldedThing,
   audience: Audience,
   given: Readonly<Record<string, unknown>>,
-): Promise<void> {
+): Promise<CustomField[]> {
   const { shopId } = settings;
   const known = new Map(readableFields(settings, resource, audience).map((field) => [fullKey(field), field]));
   const changes = Object.entries(given).map(([name, value]) => {
@@ -174,7 +181,7 @@ export async function writeFieldValues(
     if (!mayWrite(field, audience)) throw new Refusal('CUSTOM_FIELD_READ_ONLY', { field: name });
     return { field, values: storedValues(field, value, settings) };
   });
-  if (changes.length === 0) return;
+  if (changes.length === 0) return [];
   const values = changes.flatMap((change) => change.values);
   const files = values.flatMap(({ targetImageKey }) => targetImageKey ?? []);
   if (files.length > 0) {
@@ -191,6 +198,7 @@ export async function writeFieldValues(
   if ((await lengthOfValues(tx, shopId, owner.resourceId)) > MAX_LENGTH_OF_ALL) {
     throw new Refusal('CUSTOM_FIELDS_TOO_LONG', { limit: MAX_LENGTH_OF_ALL });
   }
+  return changes.map(({ field }) => field);
 }
 
 /** Characters of the values in one answer. */

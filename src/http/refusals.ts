@@ -258,6 +258,11 @@ export const SHARED_REFUSALS = {
     message: 'A custom field refers to something that does not exist',
   },
   TOO_MANY_CUSTOM_FIELDS: { status: 409, message: 'Of one kind a shop has at most {limit} custom fields' },
+  TOO_MANY_STOREFRONT_FILTERS: {
+    status: 409,
+    message: 'Shoppers filter by at most {limit} custom fields',
+    field: 'isFacet',
+  },
   CUSTOM_FIELDS_TOO_LONG: {
     status: 409,
     message: 'The custom fields of one thing hold at most {limit} characters together',

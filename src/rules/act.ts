@@ -5,6 +5,7 @@ import { fullKey } from '../fields/value.ts';
 import { readableFields, SHOP_RESOURCE_ID, writeFieldValues, type FieldedThing } from '../fields/values.ts';
 import { settingsChanged } from '../fields/definitions.ts';
 import { touchProducts } from '../catalogue/products/product-events.ts';
+import { refreshFacets } from '../catalogue/products/product-fields.ts';
 import { lockProduct } from '../catalogue/products/queries.ts';
 import { saveProduct } from '../catalogue/products/save-product.ts';
 import { lockCustomer } from '../people/customers/queries.ts';
@@ -17,7 +18,7 @@ import { recordEvents } from '../platform/events/log.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { queueJobs } from '../platform/jobs/queue.ts';
 import { moveSettingsVersion } from '../shops/shop/queries.ts';
-import type { Settings } from '../shops/settings/settings.ts';
+import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import { CALL_QUEUE, type QueuedCall } from './calls.ts';
 import { filledText } from './decide.ts';
 import { ruleCustomerEmail, ruleEmail } from './email.ts';
@@ -132,13 +133,17 @@ async function showProduct({ tx, settings, thing }: RunContext, visible: boolean
 }
 
 async function setField(context: RunContext, { field: name, value }: Action): Promise<void> {
-  const { tx, settings } = context;
+  const { tx } = context;
+  const { shopId } = context.settings;
   const thing = await lockFielded(context);
+  // Read after the lock: a field that has become a filter meanwhile is brought into the lists by this or by the rebuild.
+  const settings = await shopSettings(tx, shopId);
   const field = readableFields(settings, thing.resource, 'merchant').find((one) => fullKey(one) === name);
   // Variations have fields of their own.
   if (!field) throw new Refusal('RULE_CONTRADICTORY', { problem: `there is no custom field ${name}` });
   const given = toFieldValue(field, value ?? '', settings);
-  await writeFieldValues(tx, settings, thing, 'merchant', { [fullKey(field)]: given });
+  const written = await writeFieldValues(tx, settings, thing, 'merchant', { [fullKey(field)]: given });
+  await refreshFacets(tx, shopId, thing.owner.resourceId, written);
 }
 
 /** Locks what has the field, and publishes that it changes. */

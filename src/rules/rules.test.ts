@@ -356,8 +356,9 @@ describe('a run', () => {
       key: 'gone',
       type: 'boolean',
       name: { en_GB: 'Gone' },
-      readableBy: 'merchant',
+      readableBy: 'public',
       writableBy: 'merchant',
+      isFacet: true,
     });
     expect(field.status).toBe(201);
     // An app's own token is no person of the shop; its namespace is its own.
@@ -382,6 +383,9 @@ describe('a run', () => {
       select visible, (select value from custom_field_value where shop_id = ${shop.shopId}) as value
       from product where shop_id = ${shop.shopId} and product_id = ${last}`);
     expect(row).toEqual({ visible: false, value: true });
+    const listed = await service.db.one(sql`
+      select facets from listing where shop_id = ${shop.shopId} and product_id = ${last}`);
+    expect(listed).toEqual({ facets: [`f:${field.body.fieldId}:true`] });
   });
 
   test('by schedule happens once at its hour, in the time zone of the shop', async () => {

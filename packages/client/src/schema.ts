@@ -5196,6 +5196,11 @@ export interface components {
              */
             isFilter: boolean;
             /**
+             * @description Shoppers filter lists and search by it.
+             * @example true
+             */
+            isFacet: boolean;
+            /**
              * @description The attribute of product feeds that it fills.
              * @example material
              */
@@ -5282,6 +5287,11 @@ export interface components {
              */
             isFilter?: boolean;
             /**
+             * @description Shoppers filter lists and search of the storefront by it: a public text, number, choice or yes or no of products. A shop has at most 20 of them.
+             * @example true
+             */
+            isFacet?: boolean;
+            /**
              * @description The attribute of product feeds that it fills: a public text, number or choice of products or variations.
              * @example material
              * @enum {string|null}
@@ -5339,6 +5349,11 @@ export interface components {
              * @example false
              */
             isFilter?: boolean;
+            /**
+             * @description Shoppers filter lists and search of the storefront by it: a public text, number, choice or yes or no of products. A shop has at most 20 of them.
+             * @example true
+             */
+            isFacet?: boolean;
             /**
              * @description The attribute of product feeds that it fills: a public text, number or choice of products or variations.
              * @example material

@@ -71,6 +71,7 @@ const changeableIn = ({ customFields: words }: AdminMessages) =>
       choices: choicesOf(['merchant', 'shopper'], words.writers),
     },
     isFilter: { kind: 'tick', label: words.isFilter, hint: words.isFilterHint },
+    isFacet: { kind: 'tick', label: words.isFacet, hint: words.isFacetHint },
     feedAttribute: {
       kind: 'choice',
       label: words.feedAttribute,
@@ -288,12 +289,13 @@ function changeableFields(
     readableBy: field?.readableBy,
     writableBy: field?.writableBy,
     isFilter: field?.isFilter,
+    isFacet: field?.isFacet,
     feedAttribute: field?.feedAttribute,
   } satisfies Record<string, StoredValue>;
   const right = showFields(RIGHTS, visit, { values, draft });
   const schema = field?.jsonSchema ? JSON.stringify(field.jsonSchema, null, 2) : '';
   return html`${right('description')} ${right('readableBy')} ${right('writableBy')} ${right('isFilter')}
-  ${right('feedAttribute')}
+  ${right('isFacet')} ${right('feedAttribute')}
   ${
     hasChoices &&
     locales.map(

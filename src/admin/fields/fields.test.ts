@@ -65,6 +65,7 @@ test('a field is defined, changed and deleted', async () => {
     'choices.en_GB': 'cold = Cold wash\nhot = Hot wash',
     'choices.de_DE': 'cold = Kaltwäsche',
     isFilter: 'yes',
+    isFacet: 'yes',
     feedAttribute: 'custom_label_2',
   });
   const path = `/custom-fields/${fieldId}`;
@@ -72,6 +73,7 @@ test('a field is defined, changed and deleted', async () => {
   expect(list.text).toContain('<code>care.program</code>');
   const page = await merchant.get(path);
   expect(page.text).toContain('cold = Kaltwäsche');
+  expect(page.text).toMatch(/name="isFacet"[^>]*\schecked/);
   expect(page.text).toMatch(/<option value="custom_label_2" +selected>Custom label 2<\/option>/);
   const answer = await merchant.post(path, {
     ...DEFINITION,
@@ -80,11 +82,12 @@ test('a field is defined, changed and deleted', async () => {
   });
   expect(answer.status).toBe(303);
   const row = await service.db.one(sql`
-    select name, choices, is_filter as "isFilter", feed_attribute as "feedAttribute" from custom_field where field_id = ${fieldId}`);
+    select name, choices, is_filter as "isFilter", is_facet as "isFacet", feed_attribute as "feedAttribute" from custom_field where field_id = ${fieldId}`);
   expect(row).toEqual({
     name: { en_GB: 'Program', de_DE: 'Wäsche' },
     choices: [{ key: 'cold', label: { en_GB: 'Cold' } }],
     isFilter: false,
+    isFacet: false,
     feedAttribute: null,
   });
   expect((await merchant.post(`${path}/delete`)).status).toBe(303);

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { facetFields } from '../../fields/facets.ts';
 import { findLengthsOfOthers, replaceProductValues, type FieldOwner } from '../../fields/queries.ts';
 import type { StoredValue } from '../../fields/value.ts';
 import { MAX_LENGTH_OF_ALL } from '../../fields/values.ts';
@@ -348,11 +349,13 @@ async function save(tx: Transaction, settings: Settings, plan: BatchPlan): Promi
   await saveCategories(tx, settings, plan);
   await saveFields(tx, settings, plan);
   const fields = changedRows.map((row, index) => changedFields(changed[index]!.before!, row));
+  const facets = facetFields(settings);
   const reworded = created.map(({ after }) => after.productId);
   const repriced: string[] = [];
   for (const [index, change] of changed.entries()) {
     const row = changedRows[index]!;
-    if (!isMoved(change) && !isListedChange(change.before!, row, fields[index]!)) continue;
+    const isListed = isMoved(change) || isListedChange(change.before!, row, fields[index]!);
+    if (!isListed && !hasOtherFacets(change, facets)) continue;
     const isRepriced = !isMoved(change) && areWordsSame(fields[index]!);
     (isRepriced ? repriced : reworded).push(row.productId);
   }
@@ -390,6 +393,12 @@ const isMoved = ({ before, after }: Change) => (before?.categories ?? '') !== af
 
 const hasOtherFields = ({ before, after }: Change) =>
   JSON.stringify(before?.fields ?? {}) !== JSON.stringify(after.fields);
+
+/** Whether a value differs by which shoppers filter. */
+function hasOtherFacets({ before, after }: Change, facets: readonly CustomField[]): boolean {
+  const valuesOf = ({ fields }: FileProduct) => facets.map(({ fieldId }) => fields[fieldId]);
+  return JSON.stringify(valuesOf(before!)) !== JSON.stringify(valuesOf(after));
+}
 
 async function saveFields(
   tx: Transaction,

@@ -9,6 +9,11 @@ const settings = {
   defaultCurrency: 'EUR',
   currencies: ['EUR', 'GBP'],
   exchangeRates: { GBP: '0.8' },
+  customFields: [
+    { fieldId: 'W', isFacet: true },
+    { fieldId: 'S', isFacet: true },
+    { fieldId: 'N', isFacet: false },
+  ],
   productTypes: [
     {
       productTypeId: 'T',
@@ -31,6 +36,7 @@ const product: ListedProduct = {
   facts: { name: { en_GB: 'Lamp, "small"' } },
   categories: [],
   variations: [],
+  fieldValues: [],
 };
 
 const NO_CATEGORIES: CategoryTree = new Map();
@@ -136,4 +142,29 @@ describe('what a product is related to', () => {
   test('in the language of the entry', () => {
     expect(related('dark')[1]!.related).toBe('Darke | Beanse | Coffeee');
   });
+});
+
+test('custom fields by which shoppers filter, in the language of the entry or in the default one', () => {
+  const value = (fieldId: string, text: string, locale = '') => ({ fieldId, locale, text });
+  const facetsOf = (...fieldValues: ListedProduct['fieldValues']) =>
+    listingEntries({ ...product, fieldValues }, NO_CATEGORIES, settings).map(({ facets }) => facets);
+  expect(
+    facetsOf(
+      value('W', 'oak'),
+      value('S', ' Mid\n century ', 'en_GB'),
+      value('S', 'Neu', 'de_DE'),
+      value('W', 'ash'),
+      value('W', 'oak'),
+      value('N', 'no filter'),
+    ),
+  ).toEqual([
+    ['f:S:Mid century', 'f:W:ash', 'f:W:oak'],
+    ['f:S:Neu', 'f:W:ash', 'f:W:oak'],
+  ]);
+  expect(facetsOf(value('S', 'New', 'en_GB'), value('S', ' ', 'de_DE'))).toEqual([['f:S:New'], []]);
+  const many = Array.from({ length: 150 }, (_, index) => [value('W', `${index}`), value('S', `${index}`)]);
+  const [first] = facetsOf(...many.flat());
+  expect(first).toHaveLength(200);
+  expect(first).toContain('f:S:99');
+  expect(first).not.toContain('f:W:100');
 });

@@ -1,4 +1,5 @@
-import type { Settings } from '../../shops/settings/settings.ts';
+import { facetFields } from '../../fields/facets.ts';
+import type { CustomField, Settings } from '../../shops/settings/settings.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { compactNumber, separateWords } from '../search/query.ts';
 import type { Prices, ProductFacts } from './facts.ts';
@@ -78,6 +79,16 @@ export interface ListedProduct {
     selection: Record<string, string>;
     prices: Prices | null;
   }[];
+  /** Of the custom fields that shoppers filter by, in the order of their positions. */
+  fieldValues: FieldText[];
+}
+
+interface FieldText {
+  fieldId: string;
+  /** Empty: the same in all languages. */
+  locale: string;
+  /** Its first characters: those of a text, the key of a choice, a decimal, `true` or `false`. */
+  text: string;
 }
 
 /** A category as the lists need it. */
@@ -125,11 +136,12 @@ export function listingEntries(
   const variationNumbers = product.variations.flatMap((one) => [one.productNumber, ...one.numbers]);
   const numberTexts = [asTyped(numbers), truncated(asTyped(variationNumbers), MAX_NUMBERS_LENGTH)];
   const lines = product.categories.map(({ categoryId }) => visibleLine(categoryId, tree));
+  const facets = facetsOf(product, settings, price !== null && highest > price ? highest : null);
+  const fields = facetFields(settings);
   const common = {
     productId: product.productId,
     visible: product.visible,
     price,
-    facets: facetsOf(product, settings, price !== null && highest > price ? highest : null),
     categoryIds: product.categories.map(({ categoryId }) => categoryId),
     categoryIdsAbove: categoriesAbove(product, tree),
     manufacturer: truncated(facts.manufacturer ?? '', MAX_MANUFACTURER_LENGTH),
@@ -145,6 +157,7 @@ export function listingEntries(
     return {
       ...common,
       locale,
+      facets: [...facets, ...fieldFacets(product, fields, locale, settings.defaultLocale)].toSorted(),
       dictionary: dictionaryOf(locale),
       name,
       text: truncated(separateWords(parts.filter(Boolean).join(' | ')), MAX_TEXT_LENGTH),
@@ -244,7 +257,37 @@ function facetsOf(product: ListedProduct, settings: Settings, highest: number | 
     ...(highest === null ? [] : [`p:${highest}`]),
     ...values.flatMap(([key, value]) => (numbers.has(key) ? [`a:${numbers.get(key)}:${value}`] : [])),
   ];
-  return [...new Set(facets.map(truncatedFacet))].toSorted();
+  return [...new Set(facets.map(truncatedFacet))];
+}
+
+/** Characters of a value by which shoppers filter. */
+export const MAX_FIELD_TEXT_LENGTH = 100;
+/** Values of custom fields by which shoppers find one product. */
+const MAX_FIELD_FACETS = 200;
+
+/** The facet of a value of a custom field. */
+export const fieldFacet = (fieldId: string, text: string) => `f:${fieldId}:${text}`;
+
+/** The facets of custom fields in a language; the first values of each field come first. */
+function fieldFacets(
+  { fieldValues }: ListedProduct,
+  fields: readonly CustomField[],
+  locale: string,
+  defaultLocale: string,
+): string[] {
+  if (fieldValues.length === 0) return [];
+  const shown = new Set(
+    fields.flatMap(({ fieldId }) => {
+      const inLocale = (wanted: string) =>
+        fieldValues.filter((value) => value.fieldId === fieldId && value.locale === wanted);
+      return [inLocale(''), inLocale(locale), inLocale(defaultLocale)].find(({ length }) => length > 0) ?? [];
+    }),
+  );
+  const facets = fieldValues.flatMap((value) => {
+    const text = value.text.trim().replaceAll(/\s+/g, ' ');
+    return shown.has(value) && text !== '' ? [fieldFacet(value.fieldId, text)] : [];
+  });
+  return [...new Set(facets)].slice(0, MAX_FIELD_FACETS);
 }
 
 /** A filter is truncated like the facets, so that it still matches them. */

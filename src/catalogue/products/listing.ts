@@ -5,6 +5,7 @@ import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { requestListingRebuild } from '../../shops/settings/writes.ts';
 import {
   categoriesAbove,
+  MAX_FIELD_TEXT_LENGTH,
   listingEntries,
   type CategoryTree,
   type ListedCategory,
@@ -33,8 +34,8 @@ const BATCH = 100;
 
 /**
  * Brings lists and search up to date with these products, in the transaction that changed them. A variation is
- * replaced by its master. Rows that do not change are not written. Of `repricedIds` nothing has changed but what
- * `areWordsSame` allows, so the words of their texts, which cost most, are taken from their rows.
+ * replaced by its master. Rows that do not change are not written. Of `repricedIds` nothing has changed but custom
+ * fields and what `areWordsSame` allows, so the words of their texts, which cost most, are taken from their rows.
  */
 export async function refreshListing(
   tx: Transaction,
@@ -134,6 +135,12 @@ function findListedProducts(tx: Transaction, shopId: string, productIds: readonl
         where variation.shop_id = ${shopId} and variation.master_id = product.product_id and variation.visible
           and product.kind = 'master'
       ) as variations, (
+        select coalesce(json_agg(json_build_object('fieldId', upper(field_id::text), 'locale', locale,
+          'text', left(value #>> '{}', ${MAX_FIELD_TEXT_LENGTH})) order by position, field_id, locale), '[]')
+        from custom_field_value
+        where shop_id = ${shopId} and resource_id = product.product_id and field_id = any (array(
+          select field_id from custom_field where shop_id = ${shopId} and is_facet))
+      ) as "fieldValues", (
         select coalesce(json_agg(json_build_object('locale', locale, 'visible', visible, 'name', name, 'price', price)), '[]')
         from listing where shop_id = ${shopId} and product_id = product.product_id
       ) as was, (

@@ -1,7 +1,10 @@
 import { Type } from 'typebox';
+import type { Transaction } from '../../db/database.ts';
 import { fieldOperations, fieldValues, type FieldedThing } from '../../fields/values.ts';
 import type { Operations } from '../../http/operations.ts';
 import { Id } from '../../http/schemas.ts';
+import type { CustomField } from '../../shops/settings/settings.ts';
+import { refreshListing } from './listing.ts';
 import { touchProducts } from './product-events.ts';
 import { findProductKind, lockProduct } from './queries.ts';
 import { canWriteProducts } from './render-options.ts';
@@ -30,8 +33,21 @@ export function productFields(api: Operations): void {
       const product = await lockProduct(tx, shopId, params.productId);
       return product && toThing(params.productId, product);
     },
-    changed: ({ tx, shopId, params }) => touchProducts(tx, shopId, [params.productId], ['customFields']),
+    changed: async ({ tx, shopId, params: { productId } }, _product, fields) => {
+      await touchProducts(tx, shopId, [productId], ['customFields']);
+      await refreshFacets(tx, shopId, productId, fields);
+    },
   });
+}
+
+/** Brings lists and search up to date after these fields of a product were written. No word is taken from a field. */
+export async function refreshFacets(
+  tx: Transaction,
+  shopId: string,
+  productId: string,
+  written: readonly CustomField[],
+): Promise<void> {
+  if (written.some(({ isFacet }) => isFacet)) await refreshListing(tx, shopId, [], [productId]);
 }
 
 function toThing(productId: string, { kind }: { kind: string }): FieldedThing {

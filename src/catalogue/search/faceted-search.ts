@@ -15,8 +15,16 @@ export interface Filters {
   facets: readonly string[];
   /** A hit has one of these; absent: any or none. */
   oneOf?: readonly string[];
+  /** Of each of these custom fields a hit has a chosen value. */
+  fields?: readonly ChosenField[];
   minimum: number | null;
   maximum: number | null;
+}
+
+/** Values of a custom field, as the listing stores them. */
+export interface ChosenField {
+  fieldId: string;
+  facets: readonly string[];
 }
 
 /** A facet, as `m:Beacon`, with its number of hits. */
@@ -32,9 +40,13 @@ export interface FacetedPage extends ProductPage {
   categories: CategoryName[];
   lowest: number | null;
   highest: number | null;
+  /** The facets are counted from a part of the products. */
+  isSampled: boolean;
 }
 
 export interface FacetedOptions extends SearchTerms {
+  /** Also the values of custom fields among the facets. */
+  withFields?: boolean;
   locale: string;
   filters: Filters;
   sortBy: SortBy;
@@ -75,7 +87,7 @@ async function readFaceted(
   shopId: string,
   options: FacetedOptions & ShopSize,
 ): Promise<FacetedPage> {
-  const { locale, terms, filters, sortBy, direction, limit, offset } = options;
+  const { locale, terms, filters, sortBy, direction, limit, offset, withFields = false } = options;
   const found = hits(shopId, {
     ...options,
     includeInvisible: false,
@@ -90,16 +102,20 @@ async function readFaceted(
     ProductPage & Pick<FacetedPage, 'lowest' | 'highest'> & { facets: FacetCount[] | null }
   >(sql`
     with ${found}, facet as materialized (
-      select facet, count(*) as matches from (select unnest(facets) as facet from hit) as entry group by facet
+      select facet, count(*) as matches from (select unnest(facets) as facet from hit) as entry
+      where ${withFields}::boolean or not starts_with(facet, 'f:') group by facet
     )
     select settings_version as "settingsVersion", total.results, total.is_more as "isMore", range.lowest,
       greatest(range.highest, ${highestVariationPrice}) as highest, ${frequentFacets(filters)} as facets, ${page} as versions
     from shop cross join total
     cross join (select min(price) as lowest, max(price) as highest from hit) as range
     where shop_id = ${shopId}`);
-  const facets = row?.facets ?? [];
+  const others = filters.fields?.length ? await countOtherValues(db, shopId, options, filters.fields) : NONE;
+  const facets = sumOf([...(row?.facets ?? []), ...others.facets]);
+  const products = toProductPage(row);
   return {
-    ...toProductPage(row),
+    ...products,
+    isSampled: products.isMore || others.isMore,
     facets,
     categories: await findCategoryNames(db, shopId, categoryNumbers(facets)),
     lowest: row?.lowest ?? null,
@@ -107,21 +123,77 @@ async function readFaceted(
   };
 }
 
+interface OtherValues {
+  facets: FacetCount[];
+  isMore: boolean;
+}
+
+const NONE: OtherValues = { facets: [], isMore: false };
+
+/**
+ * Values of the chosen fields that products beside the hits have: those that lack a chosen value of one field only, and
+ * so become hits when another value of that field is chosen as well.
+ */
+async function countOtherValues(
+  db: Queries,
+  shopId: string,
+  options: FacetedOptions & ShopSize,
+  fields: readonly ChosenField[],
+): Promise<OtherValues> {
+  const { filters } = options;
+  const lacked = sql`(
+    select case when count(*) = 1 then min(field) end from (${lackedFields(fields)}) as lacked)`;
+  const found = hits(shopId, {
+    ...options,
+    includeInvisible: false,
+    columns: sql`listing.product_id, listing.name, listing.price, listing.facets, ${lacked} as lacked`,
+    narrowed: sql`${matchesFilters({ ...filters, fields: [] })} and ${lacked} is not null`,
+    listOrder: ORDERS.name.asc,
+    most: MAX_RANKED,
+  });
+  const [row] = await db.search<{ isMore: boolean; facets: FacetCount[] | null }>(sql`
+    with ${found}, facet as materialized (
+      select facet, count(*) as matches from (select unnest(facets) as facet, lacked from hit) as entry
+      where starts_with(facet, 'f:' || lacked || ':') group by facet
+    )
+    select total.is_more as "isMore", ${frequentFacets(filters)} as facets
+    from shop cross join total where shop_id = ${shopId}`);
+  return { facets: row?.facets ?? [], isMore: row?.isMore ?? false };
+}
+
+/** The chosen fields of which a product has no chosen value. */
+function lackedFields(fields: readonly ChosenField[]): Sql {
+  const chosen = fields.flatMap(({ fieldId, facets }) => facets.map((facet) => ({ fieldId, facet })));
+  return sql`
+    select field from unnest(
+      ${chosen.map(({ fieldId }) => fieldId)}::text[], ${chosen.map(({ facet }) => facet)}::text[]
+    ) as chosen (field, facet)
+    group by field having not bool_or(facet = any (listing.facets))`;
+}
+
+function sumOf(counts: readonly FacetCount[]): FacetCount[] {
+  const sums = new Map<string, number>();
+  for (const { facet, matches } of counts) sums.set(facet, (sums.get(facet) ?? 0) + matches);
+  return [...sums].map(([facet, matches]) => ({ facet, matches }));
+}
+
 /** The price of a master is that of its cheapest variation; the facet `p:` holds that of its most expensive one. */
 const highestVariationPrice = sql`(
   select max(substr(facet, 3)::bigint) from facet where starts_with(facet, 'p:'))`;
 
-/** The most frequent values of each kind and of each attribute, and always those that are filtered by. */
-function frequentFacets({ facets }: Filters): Sql {
+/** The most frequent values of each kind, attribute and custom field, and always those that are filtered by. */
+function frequentFacets({ facets, fields = [] }: Filters): Sql {
+  const chosen = [...facets, ...fields.flatMap((field) => field.facets)];
   return sql`(
     select json_agg(json_build_object('facet', facet, 'matches', matches) order by matches desc, facet)
     from (
       select facet, matches, row_number() over (
-        partition by split_part(facet, ':', 1), case when starts_with(facet, 'a:') then split_part(facet, ':', 2) end
+        partition by split_part(facet, ':', 1), case
+          when starts_with(facet, 'a:') or starts_with(facet, 'f:') then split_part(facet, ':', 2) end
         order by matches desc, facet) as place
       from facet where not starts_with(facet, 'p:')
     ) as counted
-    where place <= ${MAX_VALUES} or facet = any (${facets}))`;
+    where place <= ${MAX_VALUES} or facet = any (${chosen}))`;
 }
 
 /** The product number is read only for the order that needs it. */
@@ -131,10 +203,15 @@ function numberOf(shopId: string, sortBy: SortBy): Sql {
 }
 
 /** A master is offered from its lowest to its highest price: part of that range must lie within the bounds. */
-function matchesFilters({ facets, oneOf, minimum, maximum }: Filters): Sql {
+function matchesFilters({ facets, oneOf, fields = [], minimum, maximum }: Filters): Sql {
   const hasFacets = facets.length === 0 ? sql`` : sql`listing.facets @> ${facets} and`;
   const hasOneOf = oneOf === undefined ? sql`` : sql`listing.facets && ${oneOf} and`;
-  return sql`${hasFacets} ${hasOneOf} (${maximum}::bigint is null or listing.price <= ${maximum})
+  // The first field finds products by the index.
+  const hasFields =
+    fields.length === 0
+      ? sql``
+      : sql`listing.facets && ${fields[0]!.facets} and not exists (${lackedFields(fields)}) and`;
+  return sql`${hasFacets} ${hasOneOf} ${hasFields} (${maximum}::bigint is null or listing.price <= ${maximum})
     and (${minimum}::bigint is null or listing.price >= ${minimum} or exists (
       select from unnest(listing.facets) as facet
       where starts_with(facet, 'p:') and substr(facet, 3)::bigint >= ${minimum}))`;
@@ -168,7 +245,11 @@ async function readOrFallBack(db: Queries, shopId: string, options: FacetedOptio
   }
 
   const scope = { locale: options.locale, includeInvisible: false };
-  const isFiltered = filters.facets.length > 0 || filters.minimum !== null || filters.maximum !== null;
+  const isFiltered =
+    filters.facets.length > 0 ||
+    (filters.fields ?? []).length > 0 ||
+    filters.minimum !== null ||
+    filters.maximum !== null;
   const isUnknown = terms.length === 1 && !isFiltered;
   const { known, alternative, isCorrected } = await findAlternative(db, shopId, scope, terms, isUnknown);
   const fallbacks: SearchTerms[] = [

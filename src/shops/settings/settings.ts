@@ -137,7 +137,10 @@ export interface CustomField {
   isLocalised: boolean;
   readableBy: 'owner' | 'merchant' | 'public';
   writableBy: 'owner' | 'merchant' | 'shopper';
+  /** The lists of the admin and of the API are filtered by it. */
   isFilter: boolean;
+  /** Shoppers filter lists and search by it: a public field of products. */
+  isFacet: boolean;
   /** What it fills in product feeds. */
   feedAttribute: FeedAttribute | null;
   choices: FieldChoice[] | null;
@@ -334,7 +337,7 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
           'fieldId', upper(field_id::text), 'resource', resource, 'namespace', custom_field.namespace, 'key', key,
           'appId', upper(app_id::text), 'type', type, 'name', name, 'description', description, 'isList', is_list,
           'isLocalised', is_localised, 'readableBy', readable_by, 'writableBy', writable_by, 'isFilter', is_filter,
-          'feedAttribute', feed_attribute,
+          'isFacet', is_facet, 'feedAttribute', feed_attribute,
           'choices', choices, 'jsonSchema', json_schema) order by created_at, field_id), '[]')
         from custom_field
         join custom_field_namespace on custom_field_namespace.shop_id = ${shopId}

@@ -18,7 +18,7 @@ import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findProductRows } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
-import { facetsOf, type Facet } from '../../catalogue/search/facets.ts';
+import type { Facet } from '../../catalogue/search/facets.ts';
 import { MAX_RANKED } from '../../catalogue/search/hits.ts';
 import { findFaceted, type Filters } from '../../catalogue/search/faceted-search.ts';
 import type { ShownPage } from '../../content/pages/queries.ts';
@@ -36,6 +36,7 @@ import {
   type ListRequest,
   type Sort,
 } from './list-request.ts';
+import { shownFacets } from './field-facets.ts';
 import { breadcrumbData, breadcrumbNavigation, listingView } from './listing-view.ts';
 import { merchantHtml } from '../../content/merchant-html/merchant-html.ts';
 import { PageEvent, pageLength, type Page } from '../page.ts';
@@ -214,11 +215,12 @@ async function findFacets(visit: Visit, db: Queries, category: PageCategory): Pr
     locale,
     terms: [],
     filters,
+    withFields: true,
     ...SORTS.name,
     limit: 1,
     offset: 0,
   });
-  return facetsOf(found, filters, settings, locale);
+  return shownFacets(found, filters, settings, locale);
 }
 
 /**
@@ -227,11 +229,12 @@ async function findFacets(visit: Visit, db: Queries, category: PageCategory): Pr
  */
 async function filteredPage(visit: Visit, category: PageCategory, request: ListRequest): Promise<Page> {
   const { db, shopId, locale, settings } = visit;
-  const filters = listFilters(category, toFilters(request, settings.defaultCurrency));
+  const filters = listFilters(category, toFilters(request, settings));
   const found = await findFaceted(db, shopId, {
     locale,
     terms: [],
     filters,
+    withFields: true,
     ...SORTS[request.sort],
     limit: PER_PAGE,
     offset: (request.page - 1) * PER_PAGE,
@@ -246,9 +249,9 @@ async function filteredPage(visit: Visit, category: PageCategory, request: ListR
       request,
       results,
       isMore,
-      isSampled: found.isMore,
+      isSampled: found.isSampled,
       products,
-      facets: category.showFacets ? facetsOf(found, filters, settings, locale) : undefined,
+      facets: category.showFacets ? shownFacets(found, filters, settings, locale) : undefined,
       cards: [],
     }),
     isPrivate: true,

@@ -1,7 +1,9 @@
 import { notFound } from '../../http/errors.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
 import { toMinor } from '../../kernel/money.ts';
 import type { Filters, SortBy } from '../../catalogue/search/faceted-search.ts';
 import type { PageRequest } from '../../http/page-kit.ts';
+import { chosenFields, isFieldAddress } from './field-facets.ts';
 
 export const PER_PAGE = 24;
 
@@ -21,7 +23,7 @@ export interface ListRequest {
   sort: Sort;
   /** The order of the list when the address names none. */
   defaultSort: Sort;
-  /** `m:Beacon`, `a:3:Brass`, `c:7`, as the listing table stores them. */
+  /** `m:Beacon`, `a:3:Brass`, `c:7`, as the listing table stores them, and `f:care.washing:cold`. */
   facets: string[];
   /** Both prices as they were typed; '' is no bound. */
   min: string;
@@ -44,7 +46,8 @@ export function parseListRequest({ query, queryList }: PageRequest, defaultSort:
     sort: Object.hasOwn(SORTS, sort) ? (sort as Sort) : defaultSort,
     defaultSort,
     facets: [...new Set(queryList('f'))]
-      .filter((facet) => FACET.test(facet) && facet.length <= MAX_FACET_LENGTH)
+
+      .filter((facet) => (FACET.test(facet) || isFieldAddress(facet)) && facet.length <= MAX_FACET_LENGTH)
       .slice(0, MAX_FACETS),
     min: text('min'),
     max: text('max'),
@@ -64,8 +67,14 @@ export function priceBound(typed: string, currency: string): number | null | und
 }
 
 /** A text that is not an amount does not filter; its field shows an error. */
-export function toFilters({ facets, min, max }: ListRequest, currency: string): Filters {
-  return { facets, minimum: priceBound(min, currency) ?? null, maximum: priceBound(max, currency) ?? null };
+export function toFilters({ facets, min, max }: ListRequest, settings: Settings): Filters {
+  const { defaultCurrency } = settings;
+  return {
+    facets: facets.filter((facet) => !isFieldAddress(facet)),
+    fields: chosenFields(facets, settings),
+    minimum: priceBound(min, defaultCurrency) ?? null,
+    maximum: priceBound(max, defaultCurrency) ?? null,
+  };
 }
 
 /** The parameters of the address of the same list with some changes. Defaults are left out. */

@@ -1,6 +1,7 @@
 import { html, type Markup } from '../../http/html.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import type { Facet } from '../../catalogue/search/facets.ts';
+import { fieldAddress } from './field-facets.ts';
 import { isFiltered, listQuery, PER_PAGE, priceBound, type ListRequest, type Sort } from './list-request.ts';
 import { jsonScript } from '../page.ts';
 import { languageTag } from '../../http/locale.ts';
@@ -147,6 +148,7 @@ function facetKey({ filter }: FacetValue): string {
   const { fieldName, attributeValue } = filter;
   if (fieldName === 'CategoryID') return `c:${attributeValue}`;
   if (fieldName === 'Manufacturer') return `m:${attributeValue}`;
+  if (!fieldName.startsWith('PreDefString_')) return fieldAddress(fieldName, attributeValue ?? '');
   return `a:${fieldName.split('_').at(-1)}:${attributeValue}`;
 }
 
@@ -154,19 +156,22 @@ function facetView(visit: Visit, list: ProductListing, facet: Facet): Markup | u
   const messages = messagesIn(visit.locale).storefront.listing;
   const { request, results, ownFacet } = list;
   const isStandard = facet.attributeType === 'Standard';
+  const isField = facet.attributeType === 'CustomField';
+  const isChosen = facet.values.some(({ selectedValue }) => selectedValue !== undefined);
   const title = !isStandard
     ? facet.attributeName
     : facet.attributeName === 'Category'
       ? messages.category
       : messages.manufacturer;
-  // A value that all products have would not narrow the list.
+  // A value that all products have would not narrow the list. Another value of a chosen field widens it.
   const offered = facet.values.filter(
-    (value) => facetKey(value) !== ownFacet && (value.selectedValue !== undefined || value.matches < results),
+    (value) =>
+      facetKey(value) !== ownFacet &&
+      (value.selectedValue !== undefined || value.matches < results || (isField && isChosen)),
   );
-  // Categories and manufacturers stay as they are: those with most products first.
-  const values = isStandard
-    ? offered
-    : inNaturalOrder(offered, ({ name }) => name, languageTag(visit.locale));
+  // Categories and manufacturers stay as they are, with most products first, and custom fields in their own order.
+  const values =
+    isStandard || isField ? offered : inNaturalOrder(offered, ({ name }) => name, languageTag(visit.locale));
   if (values.length === 0) return undefined;
   const choice = (value: FacetValue) => {
     const key = facetKey(value);

@@ -4,7 +4,6 @@ import { notFound } from '../../http/errors.ts';
 import { parseVersions } from '../../catalogue/products/listing-page.ts';
 import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findVersions } from '../../catalogue/products/queries.ts';
-import { facetsOf } from '../../catalogue/search/facets.ts';
 import { findOrFallBack } from '../../catalogue/search/faceted-search.ts';
 import { parseQuery } from '../../catalogue/search/query.ts';
 import { suggestMatches, suggestProducts } from '../../catalogue/search/suggestions.ts';
@@ -22,6 +21,7 @@ import {
   type ListRequest,
   type Sort,
 } from './list-request.ts';
+import { shownFacets } from './field-facets.ts';
 import { listingView } from './listing-view.ts';
 import { priceNote, productCards } from '../product/product-card.ts';
 import { messagesIn } from '../../kernel/messages.ts';
@@ -64,7 +64,8 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
     findOrFallBack(db, shopId, {
       locale,
       terms,
-      filters: toFilters(request, settings.defaultCurrency),
+      filters: toFilters(request, settings),
+      withFields: true,
       ...SORTS[request.sort],
       limit: PER_PAGE,
       offset: (request.page - 1) * PER_PAGE,
@@ -87,9 +88,9 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
     sorts: SEARCH_SORTS,
     results,
     isMore: found.isMore,
-    isSampled: found.isMore,
+    isSampled: found.isSampled,
     products,
-    facets: facetsOf(found, found.filters, settings, locale),
+    facets: shownFacets(found, found.filters, settings, locale),
   });
   const offered = isNothing ? await featuredProducts(visit) : [];
   const title =
