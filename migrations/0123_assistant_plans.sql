@@ -5,10 +5,11 @@ create table assistant_plan (
   -- Stays readable after the assistant is gone.
   app_id uuid not null,
   app_name text not null,
-  -- createOrderRefund
-  operation text not null,
-  -- The parts of the request, as they are called: params, query, body.
-  request jsonb not null,
+  -- create_order_refund
+  tool text not null,
+  -- The operations that it calls, one after the other, with the parts of their requests. As json, because it is signed as it
+  -- is written.
+  calls json not null,
   created_at timestamptz not null,
   expires_at timestamptz not null,
   -- Who answers it: from then on nobody else does.
@@ -17,8 +18,8 @@ create table assistant_plan (
   state text not null,
   decided_at timestamptz,
   constraint assistant_plan_pkey primary key (shop_id, plan_id),
-  constraint assistant_plan_operation check (length(operation) between 1 and 60),
-  constraint assistant_plan_request check (length(request::text) <= 100000),
+  constraint assistant_plan_tool check (length(tool) between 1 and 60),
+  constraint assistant_plan_calls check (length(calls::text) <= 100000),
   constraint assistant_plan_state check (state in ('open', 'confirmed', 'declined'))
 );
 

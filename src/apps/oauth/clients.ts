@@ -23,7 +23,10 @@ export const MAX_ADDRESS = 500;
 export const ClientMetadata = Type.Object({
   client_id: Type.Optional(Type.String({ maxLength: MAX_ADDRESS })),
   client_name: Type.Optional(Type.String({ maxLength: 1_000 })),
-  redirect_uris: Type.Array(Type.String({ maxLength: MAX_ADDRESS }), { minItems: 1, maxItems: MAX_REDIRECTS }),
+  redirect_uris: Type.Array(Type.String({ maxLength: MAX_ADDRESS }), {
+    minItems: 1,
+    maxItems: MAX_REDIRECTS,
+  }),
   grant_types: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 20 })),
   response_types: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 20 })),
 });
@@ -53,7 +56,9 @@ export async function loadClient(
 function addressOf(clientId: string): URL | undefined {
   if (clientId.length > MAX_ADDRESS || !URL.canParse(clientId)) return undefined;
   const url = new URL(clientId);
-  return ['https:', 'http:'].includes(url.protocol) && url.pathname !== '/' && url.hash === '' ? url : undefined;
+  return ['https:', 'http:'].includes(url.protocol) && url.pathname !== '/' && url.hash === ''
+    ? url
+    : undefined;
 }
 
 /** Reads what a client says of itself at the address that is its id. */
@@ -91,10 +96,16 @@ export function isRedirectAddress(text: string): boolean {
 }
 
 /** Whether a client may have codes sent there: the address is one of its own, but a program on a machine takes any port. */
-export function allowsRedirect({ redirectAddresses }: Pick<OauthClient, 'redirectAddresses'>, text: string): boolean {
+export function allowsRedirect(
+  { redirectAddresses }: Pick<OauthClient, 'redirectAddresses'>,
+  text: string,
+): boolean {
   if (!isRedirectAddress(text)) return false;
   if (redirectAddresses.includes(text)) return true;
-  return isLoopback(new URL(text).hostname) && redirectAddresses.some((own) => withoutPort(own) === withoutPort(text));
+  return (
+    isLoopback(new URL(text).hostname) &&
+    redirectAddresses.some((own) => withoutPort(own) === withoutPort(text))
+  );
 }
 
 function withoutPort(text: string): string {

@@ -143,7 +143,12 @@ async function register(request: FastifyRequest, { db, config, limiter }: OauthD
     );
   }
   if (config.RATE_LIMIT_ANONYMOUS > 0) {
-    await countTry(limiter, `oauth-client/${addressCaller(request.ip)}`, REGISTRATIONS_PER_HOUR, 'registrations');
+    await countTry(
+      limiter,
+      `oauth-client/${addressCaller(request.ip)}`,
+      REGISTRATIONS_PER_HOUR,
+      'registrations',
+    );
     await countTry(limiter, 'oauth-clients', ALL_REGISTRATIONS_PER_HOUR, 'registrations');
   }
   const createdAt = db.serviceNow;
