@@ -40,7 +40,7 @@ export async function createPlan(
         appId,
         appName,
         method: 'POST',
-        route: '/manage/shops/:shopId/plans',
+        route: '/mcp/plans',
         object: { planId },
       });
       const signature = planSignature(key, shopId, { planId, appId, calls, expiresAt });
