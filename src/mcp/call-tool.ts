@@ -42,22 +42,22 @@ const GET_PLAN = {
 
 export function listTools({ scopes }: CallingApp): object[] {
   const known = TOOLS.filter((tool) => tool.scopes.every((scope) => scopes.has(scope)));
-  return [...known.map(toDefinition), toDefinition({ ...GET_PLAN, kind: 'reads' })];
+  return [
+    ...known.map((tool) => toDefinition(tool, shortened(tool))),
+    toDefinition({ ...GET_PLAN, kind: 'reads' }, GET_PLAN.input),
+  ];
 }
 
-function toDefinition({
-  name,
-  title,
-  description,
-  kind,
-  input,
-}: Pick<Tool, 'name' | 'title' | 'description' | 'kind' | 'input'>) {
-  const more = kind === 'plans' ? ` It answers a plan with a link: a person confirms it there.` : '';
+function toDefinition(
+  { name, title, description, kind }: Pick<Tool, 'name' | 'title' | 'description' | 'kind'>,
+  inputSchema: object,
+) {
+  const more = kind === 'plans' ? ' It answers a plan with a link: a person confirms it there.' : '';
   return {
     name,
     title,
     description: description + more,
-    inputSchema: input,
+    inputSchema,
     annotations: {
       title,
       readOnlyHint: kind === 'reads',
@@ -66,6 +66,20 @@ function toDefinition({
       openWorldHint: false,
     },
   };
+}
+
+/** In characters. An assistant reads the list of all tools before it calls one. */
+const MAX_FIELD_SCHEMA = 2_000;
+
+/** The input of a tool, with fields that are large by nature, such as the blocks of a page, described elsewhere. */
+function shortened({ input, operation }: Tool): object {
+  const properties = Object.entries(input.properties).map(([name, schema]) => {
+    if (JSON.stringify(schema).length <= MAX_FIELD_SCHEMA) return [name, schema];
+    const { type, description = '' } = schema as { type?: unknown; description?: string };
+    const place = `Its form is in the resource kontor://reference/${operation}.`;
+    return [name, { ...(type !== undefined && { type }), description: `${description} ${place}`.trim() }];
+  });
+  return { ...input, properties: Object.fromEntries(properties) };
 }
 
 interface ToolResult {

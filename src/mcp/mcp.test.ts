@@ -176,9 +176,9 @@ describe('the consent', () => {
     expect(text).toContain('Connect &lt;b&gt;Robot&lt;/b&gt;?');
     expect(text).toContain('127.0.0.1:4711');
     expect(text).toContain('any program on it may have sent you here');
-    const ticked = [...text.matchAll(/name="(sees|does)" value="(\w+)"\s+checked/g)].map(
-      ([, , scope]) => scope,
-    );
+    const ticked = [...text.matchAll(/<input[^>]*value="(\w+)"[^>]*>/g)]
+      .filter(([input]) => input.includes('checked'))
+      .map(([, scope]) => scope);
     expect(ticked).toEqual(['products_read']);
   });
 
@@ -478,6 +478,8 @@ describe('plans', () => {
   test('that are refused, declined, changed, late or not for this role change nothing', async () => {
     const { token } = await connectAssistant(service, merchant, { does: ['orders_write'] });
     const orderId = await firstOf('orders', 'orderId');
+    const catalogue = await givenMerchant(service, 'catalogue');
+    const neighbour = await givenMerchant(service, 'owner', 'EmptyShop');
     const before = await fingerprint();
     const unchanged = async () => {
       const after = await fingerprint();
@@ -501,11 +503,9 @@ describe('plans', () => {
     const other = pathOf(await plan());
     expect((await merchant.get(`${other.slice(0, -3)}AAA`)).status).toBe(404);
     expect((await merchant.get(other.split('?')[0]!)).status).toBe(404);
-    const catalogue = await givenMerchant(service, 'catalogue');
     const seen = await catalogue.get(other);
     expect([seen.status, seen.text.includes('value="confirm"')]).toEqual([200, false]);
     expect((await catalogue.post(other, { answer: 'confirm' })).status).toBe(403);
-    const neighbour = await givenMerchant(service, 'owner', 'EmptyShop');
     expect((await neighbour.get(other)).status).toBe(404);
     expect((await neighbour.get(other.replace('DemoShop', 'EmptyShop'))).status).toBe(404);
     service.setClock(new Date(Date.now() + 15 * 60_000 + 1_000));

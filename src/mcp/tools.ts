@@ -65,16 +65,8 @@ import {
 } from '../people/customers/segments.ts';
 import { changeCustomerTags, getCustomerTags, setCustomerTags } from '../people/customers/tags.ts';
 import { eraseCustomer } from '../people/privacy/routes.ts';
-import {
-  createRule,
-  deleteRule,
-  getRule,
-  listRuleRuns,
-  listRules,
-  previewRule,
-  replaceRule,
-} from '../rules/routes.ts';
-import { createTask, listTasks, updateTaskState } from '../rules/tasks.ts';
+import { getRule, listRuleRuns, listRules, previewRule } from '../rules/routes.ts';
+import { listTasks } from '../rules/tasks.ts';
 import { listShippingMethods } from '../shops/shipping-methods/routes.ts';
 import { getShop } from '../shops/shop/routes.ts';
 import { listTaxClasses } from '../shops/taxes/routes.ts';
@@ -99,6 +91,8 @@ export interface Tool {
   title: string;
   description: string;
   kind: ToolKind;
+  /** What it calls. */
+  operation: string;
   scopes: readonly Scope[];
   input: TObject;
   calls: (input: Record<string, unknown>) => PlannedCall[];
@@ -123,6 +117,7 @@ function toolOf(kind: ToolKind, operation: AnyOperation): Tool {
     title: summary,
     description: description === '' ? `${summary}.` : description,
     kind,
+    operation: name,
     scopes: scopesOf(access) as readonly Scope[],
     input: Type.Object({ ...parts.params, ...parts.query, ...parts.body }, { additionalProperties: false }),
     calls: (input) => [callOf(name, parts, input)],
@@ -193,6 +188,7 @@ export const CHANGE_PRICES: Tool = {
   description:
     'Sets the prices of products; shoppers pay them from then on. One product is changed at once, but not one after the other; more need a person who confirms.',
   kind: 'writes',
+  operation: updateProduct.name,
   scopes: ['products_write'],
   input: PriceChange,
   calls: (input) => {
@@ -247,6 +243,4 @@ export const TOOLS: readonly Tool[] = [
   ...writes(createMailing, updateMailing),
   ...plans(setMailingState, deleteMailing),
   ...reads(listRules, getRule, previewRule, listRuleRuns, listTasks),
-  ...writes(createTask, updateTaskState),
-  ...plans(createRule, replaceRule, deleteRule),
 ];
