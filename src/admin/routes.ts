@@ -3,12 +3,15 @@ import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { isDemo } from '../config.ts';
 import { isRefusedInDemo } from '../http/demo-mode.ts';
 import { notFound } from '../http/errors.ts';
+import { limitCheck } from '../http/page-kit.ts';
 import { brandOf } from '../platform/brand.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { sendPage as sendStartPage } from '../site/start-page/page.ts';
 import { startingPage } from '../site/start-page/start-view.ts';
 import type { ReceiverPolicy } from '../apps/webhooks/receiver-address.ts';
 import { appPages } from './apps/apps.ts';
+import { connectPages } from './apps/connect.ts';
+import type { ConnectDeps } from './apps/connect-request.ts';
 import { categoryPages } from './categories/category-page.ts';
 import { categoryTreePages } from './categories/tree-page.ts';
 import { account } from './account/account.ts';
@@ -87,6 +90,9 @@ declare module 'fastify' {
   }
 }
 
+/** Descriptions of assistants that the links of one person make us read. */
+const FETCHES_PER_HOUR = 60;
+
 /** Serves the pages of merchants below `/admin`, on the host of the service. */
 export async function adminRoutes(
   app: FastifyInstance,
@@ -126,6 +132,7 @@ export async function adminRoutes(
         if (isRefusedInDemo(request)) await openVisit(request, openDeps);
       });
     }
+    const mayFetch = limitCheck(deps.limiter, deps.config, 'oauth-client/');
     const { pages, shopPages } = createPages(scope, openDeps);
     adminSignInPages(pages);
     link(pages);
@@ -162,10 +169,13 @@ export async function adminRoutes(
     contentPages(shopPages);
     pageEditor(shopPages);
     customerPages(shopPages);
-    appPages(shopPages, {
+    const connectDeps: ConnectDeps = {
       policy: deps.policy,
       isOwnOrigin: (origin) => isOwnOrigin(deps, origin),
-    });
+      mayFetch: (userId) => mayFetch(`user/${userId}`, FETCHES_PER_HOUR),
+    };
+    connectPages(pages, connectDeps);
+    appPages(shopPages, connectDeps);
     marketing(shopPages);
     reportPages(shopPages);
     taxReportPages(shopPages);

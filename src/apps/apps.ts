@@ -10,6 +10,7 @@ import { recordEvents } from '../platform/events/log.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { requestListingRebuild } from '../shops/settings/writes.ts';
 import { moveSettingsVersion } from '../shops/shop/queries.ts';
+import { findAssistant } from './oauth/queries.ts';
 import { detachWebhooks, findSealedSecrets, updateSealedSecrets } from './webhooks/queries.ts';
 import {
   deleteAppById,
@@ -82,7 +83,7 @@ export async function createToken(
   );
   await bringFieldsBack(tx, shopId, { appId, name });
   const app = await findAppById(tx, shopId, appId);
-  if (app?.secretHash) {
+  if (app?.secretHash || (await findAssistant(tx, shopId, appId))) {
     // The next installation would silently delete a token that was made by hand.
     throw new AppProblem(
       `The app ${JSON.stringify(name)} gets its token by being installed. Choose another name.`,

@@ -66,6 +66,35 @@ export function updateSealedSecret(
     update app set secret_sealed = ${secretSealed} where shop_id = ${shopId} and app_id = ${appId}`);
 }
 
+/** false: the name is taken. */
+export async function insertNamedApp(
+  tx: Transaction,
+  shopId: string,
+  app: { appId: string; name: string; scopes: readonly Scope[] },
+): Promise<boolean> {
+  const row = await tx.one(sql`
+    insert into app (shop_id, app_id, name, scopes, created_at)
+    values (${shopId}, ${app.appId}, ${app.name}, ${app.scopes}, ${tx.now})
+    on conflict (shop_id, name) do nothing
+    returning app_id`);
+  return row !== undefined;
+}
+
+export function updateAppScopes(tx: Transaction, shopId: string, appId: string, scopes: readonly Scope[]) {
+  return tx.run(sql`update app set scopes = ${scopes} where shop_id = ${shopId} and app_id = ${appId}`);
+}
+
+/** The one token of an app becomes another one, which keeps its last use; 0: it has none. */
+export function replaceToken(
+  tx: Transaction,
+  shopId: string,
+  token: { tokenHash: Buffer; appId: string; scopes: readonly Scope[]; expiresAt: Date },
+) {
+  return tx.run(sql`
+    update token set token_hash = ${token.tokenHash}, scopes = ${token.scopes}, expires_at = ${token.expiresAt}
+    where shop_id = ${shopId} and app_id = ${token.appId}`);
+}
+
 /** Foreign keys delete its tokens, codes and script tags too. */
 export function deleteAppById(tx: Transaction, shopId: string, appId: string) {
   return tx.run(sql`delete from app where shop_id = ${shopId} and app_id = ${appId}`);

@@ -4,6 +4,7 @@ import { parseJsonBody } from '../http/body.ts';
 import { HttpError, unavailable } from '../http/errors.ts';
 import { logFailure, refusalOf } from '../http/failures.ts';
 import { readingCurrency } from '../http/locale.ts';
+import { isRpcMessage, rpcError, RpcProblem } from '../http/model-context.ts';
 import { etagOf } from '../http/raw-json.ts';
 import { compileBody, fieldProblemOf } from '../http/validation.ts';
 import { newId } from '../kernel/ids.ts';
@@ -19,7 +20,7 @@ import type { AssistantContext, Link } from './context.ts';
 import type { AssistantDeps, NotedCall } from './deps.ts';
 import { publishedKeys, signingKey } from './keys.ts';
 import { answerLocale } from './locale.ts';
-import { MCP_BODY, mcpAnswer, rpcError } from './mcp.ts';
+import { mcpAnswer, problemMessage } from './mcp.ts';
 import { answerSignature } from './message-signature.ts';
 import type { Message } from './messages.ts';
 import { onceWriter } from './once-writer.ts';
@@ -93,10 +94,10 @@ export async function assistantRoutes(app: FastifyInstance, deps: AssistantDeps)
       async (request, reply) => {
         const shop = await openShop(request, deps);
         requireOwnOrigin(request, shop.home);
-        if (!MCP_BODY(request.body)) {
+        if (!isRpcMessage(request.body)) {
           throw new ProtocolProblem('invalid_request', 'The body is not one message of JSON-RPC 2.0');
         }
-        const answer = await mcpAnswer(request.body, {
+        const { status, body } = await mcpAnswer(request.body, request.headers, {
           server: { name: shop.settings.shopId, version },
           call: async (operation, { given, id, key, profile }) => {
             const call = beginCall(request, shop.settings, operation.name, 'mcp');
@@ -106,9 +107,9 @@ export async function assistantRoutes(app: FastifyInstance, deps: AssistantDeps)
             return runOperation(operation, { given, id, key }, agent, shop, request, deps);
           },
         });
-        return answer === undefined
-          ? reply.code(202).send()
-          : sendSigned(reply, answer, 200, shop.settings, deps);
+        return body === undefined
+          ? reply.code(status).send()
+          : sendSigned(reply, body, status, shop.settings, deps);
       },
     );
     // A stateless server has nothing to stream and no session to end.
@@ -253,7 +254,7 @@ function incompatible(home: string): object {
 async function sendSigned(
   reply: FastifyReply,
   answer: object,
-  status: 200 | 201,
+  status: number,
   { shopId }: Settings,
   { db, loadKey }: AssistantDeps,
 ): Promise<FastifyReply> {
@@ -310,9 +311,12 @@ function answerProblem(error: FastifyError, request: FastifyRequest, reply: Fast
     error instanceof ProtocolProblem ? error.code : (STATUS_CODES[refusal.status] ?? 'internal_error');
   if (request.assistantCall) request.assistantCall.problem = code;
   const { isRpc } = request.routeOptions.config;
-  const body = isRpc
-    ? rpcError(request.body, { code: rpcCodeOf(refusal), message: refusal.message, problem: code, refusal })
-    : { code, content: refusal.message };
+  const body =
+    isRpc && error instanceof RpcProblem
+      ? rpcError(request.body, { code: error.rpcCode, message: error.message, data: error.data })
+      : isRpc
+        ? problemMessage(request.body, { code: rpcCodeOf(refusal), problem: code, refusal })
+        : { code, content: refusal.message };
   return reply
     .code(refusal.status)
     .headers({ 'cache-control': 'no-store', ...refusal.headers })

@@ -9,9 +9,11 @@ import Fastify, {
 } from 'fastify';
 import { adminRoutes } from '../admin/routes.ts';
 import { staffOf } from '../admin/users/staff.ts';
+import { permissionsOfUser } from '../admin/users/permissions-of-user.ts';
 import { createAppUseCounter } from '../apps/app-use.ts';
 import { createAppCalls, type AppCalls } from '../apps/calls/calls.ts';
 import { appCallLog } from '../apps/calls/routes.ts';
+import { oauthRoutes } from '../apps/oauth/routes.ts';
 import { appOperations } from '../apps/routes.ts';
 import { createAssistantCalls } from '../assistants/calls.ts';
 import { createPlatformProfiles } from '../assistants/profiles.ts';
@@ -52,6 +54,7 @@ import { segments } from '../people/customers/segments.ts';
 import { customerTags } from '../people/customers/tags.ts';
 import { customerOperations } from '../people/customers/routes.ts';
 import type { Database } from '../db/database.ts';
+import { mcpRoutes } from '../mcp/routes.ts';
 import { hostBackupMetrics } from '../host/backups/metrics.ts';
 import { hostBackups } from '../host/backups/routes.ts';
 import { hostDomains } from '../host/domains.ts';
@@ -525,6 +528,19 @@ export async function buildApp({
     payments,
     answerSeal,
     loadKey,
+    isMigrated,
+  });
+  await oauthRoutes(app, { db, config, limiter, isMigrated });
+  await mcpRoutes(app, {
+    db,
+    config,
+    limiter,
+    authentication,
+    callAs: api.callAs,
+    loadKey,
+    permissionsOf: (shopId, userId) => permissionsOfUser(db.ofShop(shopId), shopId, userId),
+    appUse,
+    shopCalls,
     isMigrated,
   });
   await adminRoutes(app, {

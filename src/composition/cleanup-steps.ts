@@ -4,6 +4,7 @@ import { adminSessionCleanup } from '../admin/users/queries.ts';
 import { appUseCleanup } from '../apps/app-use.ts';
 import { callLogCleanup } from '../apps/calls/queries.ts';
 import { signingKeyCleanup } from '../apps/manifest/signing-keys.ts';
+import { oauthCleanup } from '../apps/oauth/tokens.ts';
 import { assistantCallCleanup } from '../assistants/calls.ts';
 import { assistantKeyRotation } from '../assistants/keys.ts';
 import { auditCleanup } from '../apps/audit-log/queries.ts';
@@ -23,6 +24,7 @@ import { shopDeletion } from '../host/delete-shops.ts';
 import { hostLinkCleanup } from '../host/links.ts';
 import { supportVisitCleanup } from '../host/support.ts';
 import { answerCleanup, hostAnswerCleanup } from '../http/idempotency.ts';
+import { planCleanup } from '../mcp/plans/plans.ts';
 import { windowCleanup } from '../http/rate-limit.ts';
 import { emailCountCleanup } from '../platform/email/daily-limit.ts';
 import { emailProblemCleanup } from '../platform/email/problems.ts';
@@ -60,6 +62,8 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     signingKeyCleanup,
     assistantKeyRotation(config),
     assistantCallCleanup,
+    oauthCleanup,
+    planCleanup,
     requestCleanup,
     mailingCleanup,
     privacyRequestCleanup,

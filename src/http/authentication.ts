@@ -6,6 +6,7 @@ import {
   tokenProblem,
   type Caller,
   type CallerDirectory,
+  type CallingApp,
   type TokenProblem,
 } from './callers.ts';
 import { CART_TOKEN_HEADER, wrongCartToken } from './cart-token.ts';
@@ -241,7 +242,24 @@ export function createAuthentication(deps: {
     return isValid ? caller : undefined;
   };
 
-  return { hookFor, rejectUnknownRoute, currentCaller };
+  /**
+   * The app of a token that opens something else than operations; undefined: the token is unknown or over. It is always
+   * read, so that a token that was revoked opens nothing more, in no process. `key` is what it is looked up by.
+   */
+  const loadApp = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    shopId: string,
+    key: string,
+  ): Promise<CallingApp | undefined> => {
+    const caller = await readCaller(request, reply, SHOP_ID.test(shopId) ? shopId : '', key);
+    if (!caller?.app || tokenProblem(caller.app, request.ip, now()) !== undefined) return undefined;
+    if (caller.isSuspended) throw new Refusal('SHOP_SUSPENDED');
+    await countForPlan(shopId, caller);
+    return caller.app;
+  };
+
+  return { hookFor, rejectUnknownRoute, currentCaller, loadApp };
 }
 
 export type Authentication = ReturnType<typeof createAuthentication>;

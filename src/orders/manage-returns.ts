@@ -40,7 +40,7 @@ import { isBack, mayBecome, orderedLines, sentLines } from './returns.ts';
 
 const { parameters, pageOf } = paging();
 
-const listReturns = operation({
+export const listReturns = operation({
   under: 'manage',
   tag: 'orders',
   labels: [],

@@ -100,7 +100,7 @@ const ReadinessView = Type.Object(
   { title: 'readiness' },
 );
 
-const getReadiness = operation({
+export const getReadiness = operation({
   under: 'manage',
   method: 'GET',
   path: '/readiness',

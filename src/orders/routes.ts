@@ -68,7 +68,7 @@ const OrdersQuery = Type.Object({
   includeFields: IncludeFields,
 });
 
-const listOrders = operation({
+export const listOrders = operation({
   ...shared,
   method: 'GET',
   path: '/orders',

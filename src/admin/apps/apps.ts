@@ -11,13 +11,14 @@ import { chip, dayText, momentText, plainDay, shortDay } from '../components/for
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import type { FetchDeps } from '../../apps/manifest/fetch-manifest.ts';
 import { findCallEntries, type CallEntry } from '../../apps/calls/queries.ts';
 import { findManifest, type ManifestRow } from '../../apps/manifest/queries.ts';
 import type { Manifest } from '../../apps/manifest/schema.ts';
 import { appSettingsPages } from './app-settings.ts';
 import { addingApps } from './add-app.ts';
 import { auditLog, entryTable } from './audit.ts';
+import { connecting } from './connect.ts';
+import type { ConnectDeps } from './connect-request.ts';
 import { framePages } from './frame-pages.ts';
 import { installing } from './install.ts';
 import { appHead, withoutAnswer } from './manifest-view.ts';
@@ -30,6 +31,7 @@ import {
   type AppToken,
   type ListedApp,
 } from './queries.ts';
+import { planPages } from './plans.ts';
 import { requireApp } from './require-app.ts';
 import { scripts } from './scripts.ts';
 import { webhookPages, webhookTable } from './webhooks.ts';
@@ -39,10 +41,12 @@ const SHOWN_ENTRIES = 5;
 const SHOWN_DAYS = 30;
 const SHOWN_CALLS = 20;
 
-export function appPages(pages: ShopPages, deps: FetchDeps): void {
+export function appPages(pages: ShopPages, deps: ConnectDeps): void {
   newApps(pages);
   addingApps(pages, deps);
   installing(pages, deps);
+  connecting(pages, deps);
+  planPages(pages);
   framePages(pages);
   appSettingsPages(pages);
   webhookPages(pages);
@@ -124,6 +128,7 @@ export function appPages(pages: ShopPages, deps: FetchDeps): void {
             <p class="hint">${messages.tokensHint}</p>
             ${
               app.callbackUrl === null &&
+              !app.isAssistant &&
               visit.may('apps_write') &&
               html`<a class="button" href="${adminPath(visit, `${path}/tokens`)}">${messages.newToken}</a>`
             }
@@ -155,7 +160,12 @@ export function appPages(pages: ShopPages, deps: FetchDeps): void {
         await deleteApp(tx, visit.shopId, app.appId);
         await recordAction(tx, visit, '/apps/:appId/uninstall', { appId: app.appId });
       });
-      return new Redirect(adminPath(visit, '/apps'), visit.messages.apps.uninstalled({ name: app.name }));
+      const { connect, apps } = visit.messages;
+      const { name, isAssistant } = app;
+      return new Redirect(
+        adminPath(visit, '/apps'),
+        isAssistant ? connect.ended({ name }) : apps.uninstalled({ name }),
+      );
     },
     { needsReauthentication: true },
   );
@@ -221,13 +231,21 @@ function appTable(visit: ShopVisit, rows: readonly ListedApp[]): Markup {
   </div>`;
 }
 
-function kindChip({ messages }: ShopVisit, { callbackUrl, tokens }: ListedApp): Markup {
+function kindChip({ messages }: ShopVisit, { callbackUrl, tokens, isAssistant }: ListedApp): Markup {
+  if (isAssistant) {
+    return tokens > 0 ? chip(messages.connect.kind, 'good') : chip(messages.connect.notConnected, 'warning');
+  }
   if (callbackUrl === null) return chip(messages.apps.private);
   return tokens > 0 ? chip(messages.apps.installed, 'good') : chip(messages.apps.notInstalled, 'warning');
 }
 
-function appActions(visit: ShopVisit, { appId, name, callbackUrl, tokens }: ListedApp): Markup {
+function appActions(visit: ShopVisit, { appId, name, callbackUrl, tokens, isAssistant }: ListedApp): Markup {
   const messages = visit.messages.apps;
+  if (isAssistant) {
+    const { end, endSure } = visit.messages.connect;
+    const action = adminPath(visit, `/apps/${appId}/uninstall`);
+    return buttonForm({ action, text: end, kind: 'danger', confirm: endSure({ name }) });
+  }
   return html`${
     callbackUrl !== null &&
     html`<a

@@ -167,7 +167,7 @@ type AuditMessages = ShopVisit['messages']['audit'];
 /** The names in a route, without its parameters: `/rs/shops/:shopId/products/:productId/images` is products and images. */
 function partsOf(route: string): string[] {
   const parts = route
-    .replace(/^\/(?:(?:rs|manage|admin)\/shops\/:shopId|admin)\//, '')
+    .replace(/^\/(?:(?:rs|manage|admin)\/shops\/:shopId|admin|oauth|mcp)\//, '')
     .split('/')
     .filter((part) => !part.startsWith(':'));
   // In the admin, webhooks and scripts are below the apps.

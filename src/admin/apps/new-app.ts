@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { createApp, createToken } from '../../apps/apps.ts';
 import { requireFeature } from '../../platform/plans/limits.ts';
@@ -82,7 +83,7 @@ export function newApps(pages: ShopPages): void {
     permissions,
     {
       show: async (visit, request, draft) => {
-        const app = await requireApp(visit, request);
+        const app = await requirePrivateApp(visit, request);
         return {
           title: visit.messages.apps.newToken,
           menu: 'apps',
@@ -93,7 +94,7 @@ export function newApps(pages: ShopPages): void {
           </form>`,
         };
       },
-      save: async (visit, form) => tokenPage(visit, form, (await requireApp(visit, form)).name),
+      save: async (visit, form) => tokenPage(visit, form, (await requirePrivateApp(visit, form)).name),
     },
     { needsReauthentication: true, ...optionsOf(SCOPES, LIMITS) },
   );
@@ -139,6 +140,13 @@ export function newApps(pages: ShopPages): void {
     },
     { needsReauthentication: true, ...optionsOf(NAME, CALLBACK, SCOPES) },
   );
+}
+
+/** An assistant gets its tokens from the person who connects it. */
+async function requirePrivateApp(visit: ShopVisit, request: Pick<FormRequest, 'params'>) {
+  const app = await requireApp(visit, request);
+  if (app.isAssistant) throw notFound();
+  return app;
 }
 
 function scopeFields(visit: ShopVisit, draft: Draft | undefined): Markup {

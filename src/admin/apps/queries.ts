@@ -15,6 +15,8 @@ export interface ListedApp {
   createdAt: Date;
   tokens: number;
   lastUsedAt: Date | null;
+  /** An assistant that a person has connected. */
+  isAssistant: boolean;
   webhooks: number;
   /** The number of its webhooks that are off or have undelivered events. */
   failingWebhooks: number;
@@ -30,6 +32,9 @@ const appColumns = (shopId: string) => sql`
   (select count(*) from token where token.shop_id = ${shopId} and token.app_id = app.app_id) as tokens,
   (select max(last_used_at) from token where token.shop_id = ${shopId} and token.app_id = app.app_id)
     as "lastUsedAt",
+  exists (
+    select from connected_assistant
+    where connected_assistant.shop_id = ${shopId} and connected_assistant.app_id = app.app_id) as "isAssistant",
   (select count(*) from webhook where webhook.shop_id = ${shopId} and webhook.app_id = app.app_id) as webhooks,
   (
     select count(*) from webhook

@@ -49,7 +49,7 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
  * stays locked until the end, so changes of a shop's tree are serialised.
  */
 
-const listCategories = operation({
+export const listCategories = operation({
   ...shared,
   method: 'GET',
   path: '/categories',

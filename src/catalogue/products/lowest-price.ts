@@ -35,7 +35,7 @@ const LowestPrice = Type.Object(
   { title: 'lowestPrice' },
 );
 
-const getLowestPrice = operation({
+export const getLowestPrice = operation({
   tag: 'products',
   labels: ['Base'],
   method: 'GET',

@@ -87,7 +87,7 @@ export const listProducts = operation({
   answer: ProductList,
 });
 
-const getProduct = operation({
+export const getProduct = operation({
   ...shared,
   method: 'GET',
   path: '/products/:productId',

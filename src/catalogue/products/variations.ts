@@ -123,7 +123,7 @@ type RequestedAttributes = Static<typeof NewVariations>['variationAttributes'];
 
 const { parameters, pageOf } = paging({ standard: 100, maximum: 1_000 });
 
-const listVariations = operation({
+export const listVariations = operation({
   tag: 'products',
   labels: ['Base'],
   method: 'GET',

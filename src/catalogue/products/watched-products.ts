@@ -20,7 +20,7 @@ const WatchedProduct = Type.Object(
 
 const { parameters, pageOf } = paging();
 
-const listWatchedProducts = operation({
+export const listWatchedProducts = operation({
   method: 'GET',
   path: '/watched-products',
   name: 'listWatchedProducts',

@@ -8,7 +8,7 @@ import { shopFingerprint, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { runCommand } from '../run.ts';
 import { createAssistantServer } from './server.ts';
-import { shortenAnswer } from './shortened.ts';
+import { shortenAnswer } from '../../mcp/shortened.ts';
 import { TOOLS } from './tools.ts';
 
 let service: Service;

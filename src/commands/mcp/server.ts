@@ -4,7 +4,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { shortenAnswer } from './shortened.ts';
+import { shortenAnswer } from '../../mcp/shortened.ts';
 import { TOOLS, type ApiRequest } from './tools.ts';
 
 export interface AssistantAccess {

@@ -23,7 +23,7 @@ import {
 
 const { parameters, pageOf } = paging();
 
-const getOrderDocuments = operation({
+export const getOrderDocuments = operation({
   method: 'GET',
   path: '/orders/:orderId/documents',
   name: 'getOrderDocuments',

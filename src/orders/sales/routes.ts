@@ -13,7 +13,7 @@ const moment = (description: string) =>
   Type.Optional(Type.String({ description, examples: ['2026-11-01T00:00:00Z'] }));
 const USUAL_SPAN = 30 * 86_400_000;
 
-const getSales = operation({
+export const getSales = operation({
   method: 'GET',
   path: '/sales',
   name: 'getSales',

@@ -58,7 +58,7 @@ const { parameters, pageOf } = paging();
 const shared = { tag: 'customers', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
 const numberTaken = () => new Refusal('CUSTOMER_NUMBER_TAKEN');
 
-const listCustomers = operation({
+export const listCustomers = operation({
   ...shared,
   method: 'GET',
   path: '/customers',

@@ -54,7 +54,7 @@ export const listNewsletterCampaigns = operation({
   answer: Paged(Campaign, 'newsletter campaign list'),
 });
 
-const listNewsletterSubscribers = operation({
+export const listNewsletterSubscribers = operation({
   ...shared,
   method: 'GET',
   path: '/newsletter-campaigns/:campaignId/subscribers',

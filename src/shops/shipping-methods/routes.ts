@@ -24,7 +24,7 @@ const ShippingMethod = Type.Object(
 const shared = { tag: 'shipping-methods', labels: ['Base', 'Now'], access: 'products_read' } as const;
 const query = Type.Object({ locale: LocaleParameter });
 
-const listShippingMethods = operation({
+export const listShippingMethods = operation({
   ...shared,
   method: 'GET',
   path: '/shipping-methods',

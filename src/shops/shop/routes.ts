@@ -39,7 +39,7 @@ const Shop = Type.Object(
   { title: 'shopInfo' },
 );
 
-const getShop = operation({
+export const getShop = operation({
   method: 'GET',
   path: '',
   name: 'getShop',

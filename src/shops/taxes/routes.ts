@@ -51,7 +51,7 @@ const TaxModel = Type.Object(
 const { parameters, pageOf } = paging();
 const shared = { tag: 'taxes', labels: ['Base', 'Now'], access: 'products_read' } as const;
 
-const listTaxClasses = operation({
+export const listTaxClasses = operation({
   ...shared,
   method: 'GET',
   path: '/tax-classes',

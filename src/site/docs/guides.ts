@@ -40,6 +40,17 @@ export async function loadGuides(): Promise<Guides> {
   };
 }
 
+/** The guides as they were written, with marks for the address of this server. */
+export async function listGuides(): Promise<{ file: string; title: string; markdown: string }[]> {
+  const files = (await findFiles()).filter((file) => file.endsWith('.md'));
+  return Promise.all(
+    files.map(async (file) => {
+      const markdown = markAddresses(await readText(file));
+      return { file, title: /^# (.+)$/m.exec(markdown)?.[1] ?? file, markdown };
+    }),
+  );
+}
+
 export function readPicture(file: string): Promise<Buffer> {
   return readFile(new URL(file, FOLDER));
 }
