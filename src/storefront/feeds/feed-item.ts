@@ -336,9 +336,9 @@ const CONDITION_KEYS = ['condition', 'zustand', 'état'];
 const READABLE: readonly string[] = ['string', 'number'];
 
 /** The attributes in the table of the product page. */
-function attributesOf(
+export function attributesOf(
   row: ProductRow,
-  { visit: { settings, locale } }: FeedContext,
+  { visit: { settings, locale } }: { visit: Pick<Visit, 'settings' | 'locale'> },
 ): Pick<FeedItem, 'features' | 'details' | 'condition'> {
   const hidden = typeOf(row, settings).attributes.flatMap(({ key, visible }) => (visible ? [] : [key]));
   const features: FeedItem['features'] = {};
@@ -378,7 +378,8 @@ function withLegalDetails(
   return { ...attributes, details: [...details, ...attributes.details].slice(0, MAX_DETAILS) };
 }
 
-function featureOf(key: string): FeatureName | undefined {
+/** Undefined: channels have no field for an attribute with this key. */
+export function featureOf(key: string): FeatureName | undefined {
   const wanted = key.toLowerCase();
   const [name] = Object.entries(FEATURES).find(([, keys]) => keys.some((one) => one === wanted)) ?? [];
   return name as FeatureName | undefined;
@@ -436,7 +437,7 @@ function measureOf(
 }
 
 /** A product with a range of classes has no single one to name. */
-function energyOf({ energyLabel }: ProductFacts): FeedItem['energy'] {
+export function energyOf({ energyLabel }: ProductFacts): FeedItem['energy'] {
   const isClass = (text: string) => /^(?:A\+{0,3}|[B-G])$/.test(text);
   if (!energyLabel || !isClass(energyLabel.classes) || !isClass(energyLabel.best)) return undefined;
   return { label: energyLabel.classes, best: energyLabel.best };

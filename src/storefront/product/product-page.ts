@@ -167,6 +167,7 @@ async function renderContent(
     row,
     product,
     offer: offer.product,
+    offerRow,
     isWished,
     pictures,
     variations,

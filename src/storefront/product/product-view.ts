@@ -47,6 +47,7 @@ export interface ProductPageModel {
    * The product that its button puts into the cart: the product itself, or the variation that a master's page offers.
    */
   offer: Product;
+  offerRow: ProductRow;
   /** The visitor has it on the wish list. */
   isWished: boolean;
   /** When the offer arrives if ordered now; undefined: unknown. */
@@ -91,12 +92,13 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
     events: [productEvent(product, null)],
     ...(pictures[0] && { image: visit.pageOrigin + pictures[0].large }),
     head: html`${picturePreload(pictures)} ${breadcrumbData(visit, breadcrumbs)}
-    ${structuredProduct(
-      visit,
-      product,
-      pictures.map(({ large }) => visit.pageOrigin + large),
-      { variations: variations.length, description: summaryText, delivery, places },
-    )}`,
+    ${structuredProduct(visit, {
+      ...model,
+      images: pictures.map(({ large }) => visit.pageOrigin + large),
+      description: summaryText,
+      delivery,
+      places,
+    })}`,
     main: html`${breadcrumbNavigation(visit, breadcrumbs)}
       <article class="product" data-viewed-product="${product.productId}">
         ${pictureView(visit, pictures, name)}
