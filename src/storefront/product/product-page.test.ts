@@ -214,7 +214,7 @@ describe('a product', () => {
         seller: { '@type': 'Organization', name: 'Harbour & Hearth' },
         shippingDetails: {
           '@type': 'OfferShippingDetails',
-          shippingRate: { '@type': 'MonetaryAmount', value: '4.90', currency: 'EUR' },
+          shippingRate: { '@type': 'MonetaryAmount', value: '8.37', currency: 'EUR' },
           shippingDestination: { '@type': 'DefinedRegion', addressCountry: 'DE' },
           deliveryTime: {
             '@type': 'ShippingDeliveryTime',

@@ -96,7 +96,6 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
       ...model,
       images: pictures.map(({ large }) => visit.pageOrigin + large),
       description: summaryText,
-      delivery,
       places,
     })}`,
     main: html`${breadcrumbNavigation(visit, breadcrumbs)}

@@ -17,7 +17,6 @@ import { attributesOf, energyOf, featureOf } from '../feeds/feed-item.ts';
 import { jsonScript } from '../page.ts';
 import { absoluteUrl, legalNames, productPath, shopName, type Visit } from '../visit.ts';
 import type { DeliveryPlace } from './delivery-places.ts';
-import type { ProductDelivery } from './delivery-span.ts';
 import { shownTaxType } from './product-card.ts';
 import type { PageVariation } from './queries.ts';
 
@@ -32,7 +31,6 @@ interface StructuredModel {
   chosen: PageVariation | undefined;
   images: readonly string[];
   description: string;
-  delivery: ProductDelivery | undefined;
   places: readonly DeliveryPlace[];
 }
 
@@ -190,7 +188,7 @@ function energyData(facts: ProductFacts) {
 
 function offerData(
   visit: Visit,
-  { offer, delivery, places }: StructuredModel,
+  { offer, places }: StructuredModel,
   facts: ProductFacts,
   condition: keyof typeof CONDITIONS,
 ) {
@@ -207,7 +205,7 @@ function offerData(
       ...(facts.forSaleUntil !== undefined && { priceValidUntil: facts.forSaleUntil.slice(0, 10) }),
       ...priceSpecification(offer, facts, price),
       seller: { '@type': 'Organization', name: shopName(visit) },
-      ...shippingOf(visit, price.currency, delivery, places),
+      ...shippingOf(visit, price.currency, places),
       ...(!taxClassFor(offer.priceInfo.taxClass.taxClassId, visit.settings).digital && {
         hasMerchantReturnPolicy: returnPolicy(visit, facts.withdrawalExcluded === undefined),
       }),
@@ -274,18 +272,9 @@ export function returnPolicy(visit: Visit, isReturnable: boolean) {
 }
 
 /** A shop with zones says what the delivery costs to each place; another one only to its own country. */
-function shippingOf(
-  { settings }: Visit,
-  currency: string,
-  delivery: ProductDelivery | undefined,
-  places: readonly DeliveryPlace[],
-) {
+function shippingOf({ settings }: Visit, currency: string, places: readonly DeliveryPlace[]) {
   const isZoned = hasZones(settings);
-  const shown = isZoned
-    ? places
-    : places
-        .filter(({ country }) => country === settings.defaultCountry)
-        .map((place) => ({ ...place, ...(delivery && { days: delivery }) }));
+  const shown = isZoned ? places : places.filter(({ country }) => country === settings.defaultCountry);
   if (shown.length === 0) return {};
   const details = groupedPlaces(shown).map((one) => placeDetails(one, currency));
   return { shippingDetails: isZoned ? details : details[0] };
