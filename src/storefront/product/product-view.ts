@@ -175,12 +175,8 @@ function identity(product: Product, messages: Messages['storefront']['product'])
   </dl>`;
 }
 
-/** The law requires tax and shipping next to the price. */
-function taxNote(
-  visit: Visit,
-  { priceInfo, isShippingLinkVisible }: Product,
-  hasVat: boolean,
-): Markup | false {
+/** The tax that the price has; nothing where the shop says nothing of it. */
+export function taxText(visit: Visit, { priceInfo }: Product, hasVat: boolean): string | false | null {
   const { settings, locale } = visit;
   const messages = messagesIn(locale).storefront.product;
   const { percentage, taxClassId } = priceInfo.taxClass;
@@ -195,8 +191,13 @@ function taxNote(
     const home = { country, rate };
     return isGross ? messages.includesVatByCountry(home) : messages.excludesVatByCountry(home);
   };
-  const tax = !settings.displayTaxes ? settings.noTaxesMessage : hasVat && vatText();
-  const shipping = isShippingLinkVisible && shippingInformationLink(visit);
+  return !settings.displayTaxes ? settings.noTaxesMessage : hasVat && vatText();
+}
+
+/** The law requires tax and shipping next to the price. */
+function taxNote(visit: Visit, product: Product, hasVat: boolean): Markup | false {
+  const tax = taxText(visit, product, hasVat);
+  const shipping = product.isShippingLinkVisible && shippingInformationLink(visit);
   if (!tax && !shipping) return false;
   return html`<p><small>${tax}${tax && shipping && ', '}${shipping}</small></p>`;
 }
