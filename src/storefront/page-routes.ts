@@ -14,6 +14,7 @@ import {
   type PageRequest,
   Redirect,
 } from '../http/page-kit.ts';
+import { prefersMarkdown } from '../http/markdown.ts';
 import { readingCurrency } from '../http/locale.ts';
 import { SESSION_LIFETIME } from '../people/accounts/queries.ts';
 import { addressCaller, countCall, countTry, limitFailures } from '../http/rate-limit.ts';
@@ -28,7 +29,7 @@ import type { ShopFormRequest, PageResponse, Pages } from './pages.ts';
 import { DEVICE_LIFETIME } from '../people/accounts/device-cookie.ts';
 import { findMoved, hasFormerAddresses, MovedPage } from './moved-pages.ts';
 import { SESSION_SECONDS, shopCookie, type Session, type Sessions } from './session.ts';
-import type { Visit } from './visit.ts';
+import { absoluteUrl, type Visit } from './visit.ts';
 
 const MAX_FORMS_PER_HOUR = 1_000;
 
@@ -125,6 +126,8 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
       return await handler(visit, toPageRequest(request));
     } catch (error) {
       const isMissing = error instanceof HttpError && error.status === 404;
+      const found = isMissing && (await markdownOf(visit, handler, toPageRequest(request)));
+      if (found) return found;
       if (!isMissing || !hasFormerAddresses(path)) throw error;
       const moved = await findMoved(visit, addressInShop(request));
       if (moved) return moved;
@@ -225,6 +228,31 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
   };
 }
 
+const MARKDOWN_ENDING = /\.md$/;
+
+/** The page of an address that ends with `.md`, to be sent as Markdown. What has that very name comes first. */
+async function markdownOf(
+  visit: Visit,
+  handler: PageHandler,
+  request: PageRequest,
+): Promise<PageResponse | undefined> {
+  const [named] = Object.entries(request.params).filter(
+    ([name, value]) => name !== 'shopId' && MARKDOWN_ENDING.test(value),
+  );
+  if (!named) return undefined;
+  const [name, value] = named;
+  const params = { ...request.params, [name]: value.replace(MARKDOWN_ENDING, '') };
+  try {
+    const page = await handler(visit, { ...request, params });
+    if (page instanceof Redirect || page.markdown !== undefined) {
+      return page instanceof Redirect ? page : { ...page, isMarkdown: true };
+    }
+  } catch (error) {
+    if (!(error instanceof HttpError && error.status === 404)) throw error;
+  }
+  return undefined;
+}
+
 /** Reads bodies of any type, within the limit of all bodies, and drops them. */
 function ignoreBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
@@ -287,6 +315,11 @@ const UNSEEN = { 'cache-control': 'no-store', 'x-robots-tag': 'noindex' };
 
 export function sendPage(reply: FastifyReply, visit: Visit, page: Page): FastifyReply {
   const isSecret = page.hasSecretAddress === true;
+  if (page.markdown !== undefined) {
+    reply.header('vary', 'Accept');
+    const { accept } = reply.request.headers;
+    if (page.isMarkdown || prefersMarkdown(accept)) return sendMarkdown(reply, visit, page, page.markdown);
+  }
   const shown = isSecret || visit.access === 'closed' ? { ...visit, loadsScripts: false } : visit;
   const { bytes, policy } = documentOf(shown, page);
   reply
@@ -313,6 +346,22 @@ export function sendPage(reply: FastifyReply, visit: Visit, page: Page): Fastify
     reply.statusCode === 200 &&
     method !== 'POST';
   return reply.send(mayBeKnown ? unlessKnown(reply.request, reply, bytes) : bytes);
+}
+
+/** The canonical address is that of the page, so that search engines show nothing twice. */
+function sendMarkdown(reply: FastifyReply, visit: Visit, page: Page, markdown: string): FastifyReply {
+  const { path, paths, query } = page;
+  const canonical = absoluteUrl(visit, paths?.[visit.locale] ?? path, query);
+  reply
+    .code(page.status ?? 200)
+    .type('text/markdown; charset=utf-8')
+    .headers({
+      link: `<${canonical}>; rel="canonical"`,
+      'cache-control': cacheControl(reply.request.headers, visit, page),
+    });
+  if (visit.access !== 'public') return reply.headers(UNSEEN).send(markdown);
+  const bytes = Buffer.from(markdown);
+  return reply.send(isPersonal(page) ? bytes : unlessKnown(reply.request, reply, bytes));
 }
 
 /**

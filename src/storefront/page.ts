@@ -23,6 +23,10 @@ export interface Page {
   header?: Markup;
   /** The address of the picture shown where the page is shared. */
   image?: string;
+  /** What it says, for readers that ask for Markdown: at its address with `.md`, or by their Accept header. */
+  markdown?: string;
+  /** The address asked for Markdown. */
+  isMarkdown?: boolean;
   /** Additions to the head: structured data, a preloaded image. */
   head?: Markup;
   /** A page cache holds this object, for all visitors with the same language, currency and prices. */
@@ -64,10 +68,10 @@ export class PageEvent {
 }
 
 /** Approximate number of characters of a cached page. */
-export function pageLength({ main, head, events = [] }: Page): number {
+export function pageLength({ main, head, markdown = '', events = [] }: Page): number {
   return [main, head, ...events.map(({ json }) => json)].reduce(
     (length, part) => length + (part?.text.length ?? 0),
-    0,
+    markdown.length,
   );
 }
 

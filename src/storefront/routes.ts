@@ -39,6 +39,7 @@ import { homePages } from './listing/home.ts';
 import { accessibility } from './legal/accessibility.ts';
 import { legalPages } from './legal/legal.ts';
 import { newsletter } from './newsletter/newsletter.ts';
+import { llmsPage } from './markdown/llms.ts';
 import { notify } from './product/notify.ts';
 import { orderForms } from './order/order-forms.ts';
 import { orderPage } from './order/order-page.ts';
@@ -138,6 +139,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     accountData(pages, deps.personalData);
     sitemap(pages);
     feedPages(pages);
+    llmsPage(pages);
     consent(pages);
     serviceWorker(pages);
     missingPages(pages);

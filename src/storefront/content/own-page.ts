@@ -14,6 +14,7 @@ import { notFound } from '../../http/errors.ts';
 import { html, plainText } from '../../http/html.ts';
 import { Redirect } from '../../http/page-kit.ts';
 import { findOrRender, pageCache, visitorOptions } from '../page-cache.ts';
+import { blocksMarkdown } from '../markdown/list-markdown.ts';
 import { pageLength, type Page } from '../page.ts';
 import type { PageResponse, Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
@@ -109,6 +110,7 @@ export async function renderContent(visit: Visit, db: Queries, page: ShownPage) 
     ...(picture !== null && { image: picture }),
     ...(rendered.head && { head: rendered.head }),
     frames: rendered.frames,
+    markdown: blocksMarkdown(title, blocks),
     main: html`<article class="content">
       ${!hasHero && html`<h1>${title}</h1>`} ${kind === 'post' && postDetails(visit, page)} ${rendered.main}
       ${noteBelow(visit, rendered)}

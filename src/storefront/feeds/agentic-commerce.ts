@@ -15,6 +15,9 @@ export const agenticCommerceFeed: FeedFormat = {
 function agenticCommerceRecord(item: FeedItem, shop: FeedShop) {
   const [picture, ...otherPictures] = item.pictures;
   const { group, features, size, measure } = item;
+  const isReturnable = item.isReturnable && shop.returnDays > 0;
+  const [weight, weightUnit] = item.weight?.split(' ') ?? [];
+  const label = (name: string) => item.labels.find((one) => one.name === name)?.value;
   return {
     is_eligible_search: true,
     // A purchase inside the assistant needs an interface that this service does not have.
@@ -30,6 +33,10 @@ function agenticCommerceRecord(item: FeedItem, shop: FeedShop) {
     condition: item.condition,
     product_category: item.category,
     material: features.material,
+    weight,
+    item_weight_unit: weightUnit,
+    age_group: label('age_group'),
+    gender: label('gender'),
     dimensions: size && `${size.length}x${size.width}x${size.height} mm`,
     image_url: picture,
     additional_image_urls: otherPictures.length === 0 ? undefined : otherPictures.join(','),
@@ -51,8 +58,8 @@ function agenticCommerceRecord(item: FeedItem, shop: FeedShop) {
     seller_url: shop.home,
     seller_privacy_policy: shop.privacyPolicy,
     seller_tos: shop.terms,
-    accepts_returns: shop.returnDays > 0,
-    return_deadline_in_days: shop.returnDays > 0 ? shop.returnDays : undefined,
+    accepts_returns: isReturnable,
+    return_deadline_in_days: isReturnable ? shop.returnDays : undefined,
     return_policy: shop.returnPolicy,
     target_countries: shop.targetCountries,
     store_country: shop.country,

@@ -12,6 +12,7 @@ export interface FeedFormat {
 export interface FeedShop {
   name: string;
   home: string;
+  now: Date;
   privacyPolicy: string | undefined;
   terms: string | undefined;
   returnPolicy: string | undefined;

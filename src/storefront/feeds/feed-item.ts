@@ -1,5 +1,6 @@
 import { shownAttributes } from '../../catalogue/products/attributes.ts';
 import { inheritedFacts, type ProductFacts } from '../../catalogue/products/facts.ts';
+import { gtinOf } from '../../catalogue/products/gtin.ts';
 import { askedPrice, inTaxType, priceIn } from '../../catalogue/products/prices.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { isForSale, ORDER_UNIT } from '../../catalogue/products/orderable.ts';
@@ -52,6 +53,8 @@ export interface FeedItem {
   /** `24.50 EUR`: the price without any reduction. */
   price: string;
   salePrice: string | undefined;
+  /** The end of its sale, as ISO 8601. */
+  forSaleUntil: string | undefined;
   brand: string | undefined;
   gtin: string | undefined;
   mpn: string | undefined;
@@ -65,6 +68,8 @@ export interface FeedItem {
   features: Partial<Record<FeatureName, string>>;
   /** What only custom fields say, by the name of Google's attribute. */
   labels: readonly NamedValue[];
+  /** Its essential features, one each. */
+  highlights: readonly string[];
   /** All other attributes that the product page lists. */
   details: readonly NamedValue[];
   /** `260 g`, of the parcel. */
@@ -78,6 +83,8 @@ export interface FeedItem {
   eprelNumber: string | undefined;
   condition: Condition;
   isDigital: boolean;
+  /** False: the product has no right of withdrawal. */
+  isReturnable: boolean;
 }
 
 export interface FeedShipping {
@@ -104,6 +111,8 @@ const MAX_DESCRIPTION_LENGTH = 5_000;
 const MAX_CATEGORY_LENGTH = 750;
 const MAX_VALUE_LENGTH = 100;
 const MAX_DETAILS = 50;
+const MAX_HIGHLIGHTS = 10;
+const MAX_HIGHLIGHT_LENGTH = 150;
 
 /** Returns undefined for products that no channel accepts: not for sale, or without a picture. */
 export function feedItem(
@@ -121,12 +130,7 @@ export function feedItem(
   const files = pictureUrls(pictures, shopId, visit.home);
   if (!offer || !isForSale(row, facts, offer.amount, now) || files.length === 0) return undefined;
   const title = titleOf(row, settings, locale);
-  const texts = [facts.description, facts.shortDescription].flatMap(
-    (text) => (text && textIn(text, locale, settings.defaultLocale)) || [],
-  );
-  const description = texts
-    .map((text) => plainText(text, MAX_DESCRIPTION_LENGTH))
-    .find((text) => text !== '');
+  const description = descriptionOf(facts, visit);
   const isDigital = taxClassFor(row.taxClassId ?? row.master?.taxClassId ?? null, settings).digital;
   const query = currency === settings.defaultCurrency ? {} : { currency };
   const { length, width, height } = facts;
@@ -144,6 +148,7 @@ export function feedItem(
     shipping: hasZones(settings) ? shippingOf(row, facts, isDigital, context) : undefined,
     price: offer.price,
     salePrice: offer.salePrice,
+    forSaleUntil: facts.forSaleUntil && new Date(facts.forSaleUntil).toISOString(),
     brand: shortText(facts.manufacturer, 70),
     gtin: gtinOf(facts),
     mpn: shortText(facts.manufacturerProductNumber, 70),
@@ -158,6 +163,7 @@ export function feedItem(
     ...attributes,
     // A field that names its attribute is surer than an attribute that is known by its key.
     features: { ...attributes.features, ...present({ color, size, material, pattern }) },
+    highlights: highlightsOf(facts, visit),
     labels: Object.entries(labels).map(([name, value]) => ({ name, value })),
     weight: weightOf(facts),
     size: length && width && height ? { length, width, height } : undefined,
@@ -165,7 +171,32 @@ export function feedItem(
     energy: energyOf(facts),
     eprelNumber: facts.eprelNumber,
     isDigital,
+    isReturnable: facts.withdrawalExcluded === undefined,
   };
+}
+
+/** The long description, or else the short one; undefined: it has none in this language nor in the default one. */
+export function descriptionOf(
+  { description, shortDescription }: ProductFacts,
+  { settings, locale }: Pick<Visit, 'settings' | 'locale'>,
+): string | undefined {
+  return [description, shortDescription]
+    .flatMap((text) => (text && textIn(text, locale, settings.defaultLocale)) || [])
+    .map((text) => plainText(text, MAX_DESCRIPTION_LENGTH))
+    .find((text) => text !== '');
+}
+
+/** A line of the essential features each. One that is too long is left out, because half a sentence says nothing. */
+function highlightsOf(
+  { essentialFeatures }: ProductFacts,
+  { settings, locale }: FeedContext['visit'],
+): string[] {
+  const text = (essentialFeatures && textIn(essentialFeatures, locale, settings.defaultLocale)) ?? '';
+  return text
+    .split(/\r?\n/)
+    .map((line) => cut(line, MAX_HIGHLIGHT_LENGTH + 1))
+    .filter((line) => line !== '' && line.length <= MAX_HIGHLIGHT_LENGTH)
+    .slice(0, MAX_HIGHLIGHTS);
 }
 
 function present<Values extends object>(
@@ -199,7 +230,8 @@ const feedTaxType = ({ country }: Pick<Visit['settings'], 'country'>) =>
 const priceText = (minor: number, currency: string) =>
   `${toDecimal(minor, currency).toFixed(currencyDigits(currency))} ${currency}`;
 
-function offerOf(row: ProductRow, facts: ProductFacts, quantity: number, context: FeedContext) {
+/** Undefined: it has no price in this currency. */
+export function offerOf(row: ProductRow, facts: ProductFacts, quantity: number, context: FeedContext) {
   const { currency, visit } = context;
   const { settings } = visit;
   const { prices, before } = pricesOf(row);
@@ -252,7 +284,7 @@ function shippingOf(
 }
 
 /** Orders beyond the stock are accepted if the shop allows them; channels require the latest delivery date. */
-function availabilityOf(
+export function availabilityOf(
   row: ProductRow,
   facts: ProductFacts,
   quantity: number,
@@ -266,7 +298,7 @@ function availabilityOf(
   return { availability: 'backorder', availableFrom: to };
 }
 
-function pictureUrls(pictures: FeedRow['pictures'], shopId: string, home: string): string[] {
+export function pictureUrls(pictures: FeedRow['pictures'], shopId: string, home: string): string[] {
   const { origin } = new URL(home);
   return pictures.flatMap(({ imageKey, sizes }) => {
     const largest = CLASSIFIERS.findLast((classifier) => sizes[classifier] !== null);
@@ -274,20 +306,7 @@ function pictureUrls(pictures: FeedRow['pictures'], shopId: string, home: string
   });
 }
 
-function gtinOf({ ean, upc, productCode }: ProductFacts): string | undefined {
-  return [ean, upc, productCode].map((code) => code?.replaceAll(/[\s-]/g, '') ?? '').find(isGtin);
-}
-
-/** Eight, twelve, thirteen or fourteen digits; the last is the check digit. */
-export function isGtin(code: string): boolean {
-  if (!/^(?:\d{8}|\d{12,14})$/.test(code)) return false;
-  const sum = code
-    .split('')
-    .reduce((total, digit, index) => total + Number(digit) * ((code.length - index) % 2 === 0 ? 3 : 1), 0);
-  return sum % 10 === 0 && Number(code) > 0;
-}
-
-function categoryOf({ mainCategory }: ProductRow, { categoryPath }: FeedContext): string | undefined {
+export function categoryOf({ mainCategory }: ProductRow, { categoryPath }: FeedContext): string | undefined {
   if (!mainCategory) return undefined;
   const names = categoryPath(mainCategory.categoryId).map((name) => clean(name).replaceAll('>', ' ').trim());
   const path = names.filter((name) => name !== '').join(' > ');
@@ -317,9 +336,9 @@ const CONDITION_KEYS = ['condition', 'zustand', 'état'];
 const READABLE: readonly string[] = ['string', 'number'];
 
 /** The attributes in the table of the product page. */
-function attributesOf(
+export function attributesOf(
   row: ProductRow,
-  { visit: { settings, locale } }: FeedContext,
+  { visit: { settings, locale } }: { visit: Pick<Visit, 'settings' | 'locale'> },
 ): Pick<FeedItem, 'features' | 'details' | 'condition'> {
   const hidden = typeOf(row, settings).attributes.flatMap(({ key, visible }) => (visible ? [] : [key]));
   const features: FeedItem['features'] = {};
@@ -359,7 +378,8 @@ function withLegalDetails(
   return { ...attributes, details: [...details, ...attributes.details].slice(0, MAX_DETAILS) };
 }
 
-function featureOf(key: string): FeatureName | undefined {
+/** Undefined: channels have no field for an attribute with this key. */
+export function featureOf(key: string): FeatureName | undefined {
   const wanted = key.toLowerCase();
   const [name] = Object.entries(FEATURES).find(([, keys]) => keys.some((one) => one === wanted)) ?? [];
   return name as FeatureName | undefined;
@@ -417,7 +437,7 @@ function measureOf(
 }
 
 /** A product with a range of classes has no single one to name. */
-function energyOf({ energyLabel }: ProductFacts): FeedItem['energy'] {
+export function energyOf({ energyLabel }: ProductFacts): FeedItem['energy'] {
   const isClass = (text: string) => /^(?:A\+{0,3}|[B-G])$/.test(text);
   if (!energyLabel || !isClass(energyLabel.classes) || !isClass(energyLabel.best)) return undefined;
   return { label: energyLabel.classes, best: energyLabel.best };

@@ -9,9 +9,10 @@ import {
 import { givenDomains, givenToken } from '../../../test/builders.ts';
 import { givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
+import { givenMerchant } from '../../../test/admin.ts';
 import { givenVisitor } from '../../../test/visitor.ts';
 import { sql } from '../../db/sql.ts';
-import { isGtin } from './feed-item.ts';
+import { isGtin } from '../../catalogue/products/gtin.ts';
 
 const NOW = new Date('2026-11-16T08:30:00Z');
 const HOST = 'http://kontor.example';
@@ -113,6 +114,7 @@ const DAY_TEXT = /^\d{4}-\d\d-\d\d$/;
 const UNITS = '(?:oz|lb|mg|g|kg|floz|pt|qt|gal|ml|cl|l|cbm|in|ft|yd|cm|m|sqft|sqm|ct|sheet|item)';
 const MEASURE = new RegExp(`^\\d+(?:\\.\\d+)? ${UNITS}$`);
 const BASE = new RegExp(`^(?:(?:1|2|4|8|10|100) ${UNITS}|75 cl|750 ml|50 kg|1000 kg)$`);
+const CENTIMETRES = /^\d+(?:\.\d+)? cm$/;
 const ENERGY = /^(?:A\+{0,3}|[B-G])$/;
 
 /** The product data specification of Google Merchant Center: which fields are required, how long and of which form. */
@@ -129,6 +131,7 @@ const GOOGLE: Record<string, Rule> = {
   'g:max_handling_time': { form: /^\d{1,3}$/ },
   'g:price': { isRequired: true, form: PRICE },
   'g:sale_price': { form: PRICE },
+  'g:expiration_date': { form: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ },
   'g:brand': { longest: 70 },
   'g:gtin': { longest: 14, form: isGtin },
   'g:mpn': { longest: 70 },
@@ -143,6 +146,11 @@ const GOOGLE: Record<string, Rule> = {
   'g:gender': { form: /^(?:male|female|unisex)$/ },
   'g:age_group': { form: /^(?:newborn|infant|toddler|kids|adult)$/ },
   'g:custom_label_0': { longest: 100 },
+  'g:product_highlight': { most: 100, longest: 150 },
+  'g:product_length': { form: CENTIMETRES },
+  'g:product_width': { form: CENTIMETRES },
+  'g:product_height': { form: CENTIMETRES },
+  'g:return_policy_label': { longest: 100 },
   'g:attribute_name': { most: 100, longest: 140 },
   'g:attribute_value': { most: 100, longest: 1_000 },
   'g:shipping_weight': { form: /^\d+(?:\.\d+)? (?:lb|oz|g|kg)$/ },
@@ -169,6 +177,10 @@ const ACP: Record<string, Rule & { type?: 'boolean' | 'number' | 'object' }> = {
   condition: { form: /^(?:new|refurbished|used)$/ },
   product_category: {},
   material: { longest: 100 },
+  weight: { form: /^\d+(?:\.\d+)?$/ },
+  item_weight_unit: { form: /^(?:lb|oz|g|kg)$/ },
+  age_group: { form: /^(?:newborn|infant|toddler|kids|adult)$/ },
+  gender: { form: /^(?:male|female|unisex)$/ },
   dimensions: { form: /^[\d.]+x[\d.]+x[\d.]+ mm$/ },
   image_url: { isRequired: true, form: ADDRESS },
   additional_image_urls: { form: /^(?:http:\/\/kontor\.example\/[^\s,]+,?)+$/ },
@@ -608,6 +620,85 @@ test('a recommended price is no reduction; the lowest price before one is', asyn
     ['10.00 EUR', undefined],
     ['12.00 EUR', '10.00 EUR'],
   ]);
+});
+
+test('what ends soon, can not be sent back, has features or a size says so', async () => {
+  const { shop, add, items } = await givenFeedShop();
+  const essentialFeatures = { en_GB: `Leise\n\nSparsam\r\n${'Lang '.repeat(40)}` };
+  const size = { length: 300, width: 205, height: 9 };
+  await add({ number: 'A', facts: { forSaleUntil: '2026-12-16T08:29:59Z', withdrawalExcluded: 'hygiene' } });
+  await add({ number: 'B', facts: { forSaleUntil: '2026-12-16T08:30:00Z', essentialFeatures, ...size } });
+  await add({ number: 'C', facts: { essentialFeatures: { en_GB: 'Leise' }, ...size, height: 10 } });
+  const names = ['expiration_date', 'return_policy_label', 'product_highlight', 'product_width'];
+  expect((await items()).map((item) => names.map((name) => item[`g:${name}`]))).toEqual([
+    [['2026-12-16T08:29:59.000Z'], ['no_returns'], undefined, undefined],
+    [undefined, undefined, ['Leise', 'Sparsam'], undefined],
+    [undefined, undefined, undefined, ['20.5 cm']],
+  ]);
+  const returns = (await acpRecords(shop.shopId)).map((record) => [
+    record['accepts_returns'],
+    record['return_deadline_in_days'],
+  ]);
+  expect(returns).toEqual([[false, undefined], ...['B', 'C'].map(() => [true, 30])]);
+});
+
+test('every record has the nine required fields of the second channel, whatever the product lacks', async () => {
+  const { shop, add } = await givenFeedShop();
+  await add({ number: 'BARE' });
+  const [record] = await acpRecords(shop.shopId);
+  const required = 'item_id title description url brand seller_name image_url availability price'.split(' ');
+  expect(required.filter((name) => !record![name])).toEqual([]);
+  expect(record).toMatchObject({ brand: record!['seller_name'], description: record!['title'] });
+});
+
+test('the settings say which products lack what, and where it is mended', async () => {
+  const { shop, add } = await givenFeedShop();
+  const merchant = await givenMerchant(service, 'owner', shop.shopId);
+  const rows = async () => {
+    const { text } = await merchant.get('/settings/feeds');
+    const card = text.slice(text.indexOf('What is missing'));
+    return [...card.matchAll(/<tr>\s*<th scope="row">([^<]*)<\/th>\s*<td>([^]*?)<\/td>/g)].map(
+      ([, name, cell]) => [
+        name,
+        cell!
+          .replaceAll(/<[^>]*>/g, '')
+          .replaceAll(/\s+/g, ' ')
+          .trim(),
+      ],
+    );
+  };
+  const manufacturer = 'Beacon';
+  const description = { en_GB: 'Text' };
+  const complete = { manufacturer, description, ean: '4012345678901' };
+  await add({ number: 'GOOD', facts: complete });
+  await add({ number: 'DIGIT', facts: { ...complete, ean: '4012345678902' } });
+  await add({ number: 'OTHER', facts: { ...complete, ean: '4012345678902', upc: '036000291452' } });
+  await add({ number: 'NONE', facts: { description } });
+  await add({ number: 'LATER', facts: { forSaleFrom: '2027-01-01T00:00:00Z' } });
+  const bareId = await givenProduct(shop, { number: 'BARE', facts: { ...complete, description: {} } });
+  expect(await rows()).toEqual([
+    ['Picture – left out of the feeds', '1: BARE'],
+    ['Check digit of EAN or UPC is wrong – the number is left out', '2: DIGIT, OTHER'],
+    ['EAN or UPC, or else manufacturer and its number', '1: NONE'],
+    ['Manufacturer', '1: NONE'],
+    ['Description – the name takes its place', '1: BARE'],
+    ['Category that visitors see', '5: GOOD, DIGIT, OTHER, NONE, BARE'],
+  ]);
+  const { text } = await merchant.get('/settings/feeds');
+  expect(text).toContain(`href="/admin/shops/${shop.shopId}/products/${bareId}"`);
+  expect(text).toContain('4 of 5 products for sale are in the feeds.');
+  expect(text).toContain(`href="/admin/shops/${shop.shopId}/settings/shipping"`);
+  // The number of the channel is the other one, which is right.
+  const items = await googleItems(shop.shopId);
+  const gtins = items.map((item) => [item['g:id']![0], item['g:gtin']?.[0]]);
+  expect(gtins).toEqual([
+    ['GOOD', '4012345678901'],
+    ['DIGIT', undefined],
+    ['OTHER', '036000291452'],
+    ['NONE', undefined],
+  ]);
+  await add({ number: 'NEW' });
+  expect((await rows())[2]).toEqual(['EAN or UPC, or else manufacturer and its number', '2: NONE, NEW']);
 });
 
 describe('nobody gets', () => {

@@ -86,7 +86,7 @@ async function* feedText(visit: Visit, format: FeedFormat, currency: string): As
 const MAX_NAME_LENGTH = 70;
 
 function feedShop(visit: Visit): FeedShop {
-  const { settings, home } = visit;
+  const { settings, home, db } = visit;
   const { withdrawal, orderPage, defaultCountry, countries, country } = settings;
   const names = legalNames(visit);
   const legalPage = (page: PageName) =>
@@ -94,6 +94,7 @@ function feedShop(visit: Visit): FeedShop {
   return {
     name: cut(shopName(visit), MAX_NAME_LENGTH),
     home,
+    now: db.now,
     privacyPolicy: legalPage('privacy-policy'),
     terms: legalPage('terms-and-conditions'),
     returnPolicy: legalPage('rights-of-withdrawal') ?? legalPage('terms-and-conditions'),

@@ -190,13 +190,21 @@ function description(visit: Visit, page: Page): Markup {
 }
 
 /** The canonical address of the page, and its addresses in other languages. */
-function addresses(visit: Visit, { isPrivate, path, paths, query }: Page): Markup {
+function addresses(visit: Visit, { isPrivate, path, paths, query, markdown }: Page): Markup {
   if (isPrivate || visit.access !== 'public') return html`<meta name="robots" content="noindex" />`;
   const { defaultLocale } = visit.settings;
   const locales = visit.settings.locales.filter((locale) => paths?.[locale] !== undefined || !paths);
   const hrefIn = (locale: string) => absoluteUrl({ ...visit, locale }, paths?.[locale] ?? path, query);
   const canonical = hrefIn(visit.locale);
   return html`<link rel="canonical" href="${canonical}" /><meta property="og:url" content="${canonical}" /> ${
+      markdown !== undefined &&
+      html`<link
+        rel="alternate"
+        type="text/markdown"
+        href="${absoluteUrl(visit, `${paths?.[visit.locale] ?? path}.md`, query)}"
+      />`
+    }
+    ${
       locales.length > 1 &&
       locales.map(
         (locale) => html`<link rel="alternate" hreflang="${languageTag(locale)}" href="${hrefIn(locale)}" />`,

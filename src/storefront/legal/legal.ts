@@ -1,10 +1,11 @@
 import { displayName } from '../../kernel/display-names.ts';
 import { notFound } from '../../http/errors.ts';
-import { html, plainText, type Markup } from '../../http/html.ts';
+import { escapeHtml, html, plainText, type Markup } from '../../http/html.ts';
 import { findPublishedPage } from '../../shops/legal/queries.ts';
 import { registrationText } from '../../shops/legal/registration-text.ts';
 import { PAGES, type LegalContent, type PageName } from '../../shops/legal/schema.ts';
 import { merchantHtml, prepareMerchantHtml } from '../../content/merchant-html/merchant-html.ts';
+import { textMarkdown } from '../markdown/list-markdown.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
@@ -50,12 +51,25 @@ function textPage(visit: Visit, page: PageName, content: LegalContent): Page {
     title: title?.trim() || heading,
     ...(summary !== '' && { description: summary }),
     path: `/legal/${page}`,
+    markdown: textMarkdown(heading, [
+      shortDescription,
+      ...(page === 'contact-information' ? contactTexts(visit, content) : []),
+      description,
+    ]),
     main: html`<article class="prose">
       <h1>${heading}</h1>
       ${merchantHtml(visit, shortDescription)} ${page === 'contact-information' && contact(visit, content)}
       ${merchantHtml(visit, description)} ${page === 'contact-information' && registrations(visit)}
     </article>`,
   };
+}
+
+/** The lines of the contact data as plain texts, which are read as markup. */
+function contactTexts({ settings }: Visit, content: LegalContent): string[] {
+  const text = (key: string) => (content[key] ?? '').trim();
+  const email = text('email') || settings.email;
+  const plain = [text('company'), text('contactPerson'), text('phone'), email].map(escapeHtml);
+  return [plain[0]!, text('address'), ...plain.slice(1)].filter((line) => line !== '');
 }
 
 function contact({ locale, settings }: Visit, content: LegalContent): Markup {

@@ -39,6 +39,7 @@ import {
 import { shownFacets } from './field-facets.ts';
 import { breadcrumbData, breadcrumbNavigation, listingView } from './listing-view.ts';
 import { merchantHtml } from '../../content/merchant-html/merchant-html.ts';
+import { categoryMarkdown } from '../markdown/list-markdown.ts';
 import { PageEvent, pageLength, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { categoryPath, type Visit } from '../visit.ts';
@@ -288,6 +289,15 @@ function renderCategory(visit: Visit, category: PageCategory, content: CategoryC
     ...(description && { description: plainText(description, 300) }),
     path,
     ...(request.page > 1 && { query: { page: String(request.page) } }),
+    markdown: categoryMarkdown(visit, {
+      name,
+      description: description ?? undefined,
+      path,
+      children: category.children.map((child) => ({ ...child, name: text(child.name) ?? child.alias })),
+      products,
+      page: request.page,
+      hasMore: request.page * PER_PAGE < content.results,
+    }),
     head: html`${breadcrumbData(visit, breadcrumbs)} ${top?.head}`,
     ...(top && { frames: top.frames }),
     main: html`${breadcrumbNavigation(visit, breadcrumbs)}

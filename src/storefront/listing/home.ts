@@ -15,6 +15,7 @@ import { firstText, loadPlaced } from '../content/own-page.ts';
 import { findOrRender, pageCache, visitorOptions, type RenderedPage } from '../page-cache.ts';
 import { pageLength, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
+import { siteData } from './site-data.ts';
 import { productCards } from '../product/product-card.ts';
 import { shopName, type Visit } from '../visit.ts';
 
@@ -74,7 +75,7 @@ async function renderHome(
     ...(description !== '' && { description }),
     path: '',
     ...(own?.picture && { image: own.picture }),
-    ...(rendered.head && { head: rendered.head }),
+    head: html`${siteData(visit)} ${rendered.head}`,
     frames: rendered.frames,
     main: html`${!hasHero && html`<h1 class="visually-hidden">${title}</h1>`} ${rendered.main}
       <div data-viewed-here></div>

@@ -16,12 +16,13 @@ import { cartForApps } from '../scripts/events.ts';
 import { findOrRender, pageCache, visitorOptions, type RenderedPage } from '../page-cache.ts';
 import { prepareMerchantHtml } from '../../content/merchant-html/merchant-html.ts';
 import { productBlocks } from '../content/app-frame.ts';
+import { productMarkdown } from '../markdown/product-markdown.ts';
 import { pageLength, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { deliveryPlaces, smallestOrder } from './delivery-places.ts';
 import { productDelivery } from './delivery-span.ts';
 import { toPictures } from './pictures.ts';
-import { productEvent, renderProductPage } from './product-view.ts';
+import { productEvent, renderProductPage, type ProductPageModel } from './product-view.ts';
 import {
   findPageProduct,
   findPageVariations,
@@ -161,12 +162,13 @@ async function renderContent(
   const currency = offer.product.priceInfo.price?.currency ?? settings.defaultCurrency;
   const goods = smallestOrder(offerRow, currency, settings);
   const places = goods ? deliveryPlaces(goods, delivered, settings) : [];
-  const rendered = renderProductPage(visit, {
+  const model: ProductPageModel = {
     delivery,
     places: { list: places, currency, now: db.now },
     row,
     product,
     offer: offer.product,
+    offerRow,
     isWished,
     pictures,
     variations,
@@ -177,8 +179,13 @@ async function renderContent(
     })),
     crossSelling: crossSelling.map((one) => one.product),
     appBlocks: productBlocks(await installedApps(db, settings)),
-  });
-  const page: Page = { ...rendered, isShared: true, takesOwnStyle: true };
+  };
+  const page: Page = {
+    ...renderProductPage(visit, model),
+    markdown: productMarkdown(visit, model),
+    isShared: true,
+    takesOwnStyle: true,
+  };
   const attributes = row.kind === 'master' ? (row.facts.variationAttributes ?? []).map(({ key }) => key) : [];
   return {
     content: { page, product, offerId, attributes },

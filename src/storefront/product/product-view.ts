@@ -47,6 +47,7 @@ export interface ProductPageModel {
    * The product that its button puts into the cart: the product itself, or the variation that a master's page offers.
    */
   offer: Product;
+  offerRow: ProductRow;
   /** The visitor has it on the wish list. */
   isWished: boolean;
   /** When the offer arrives if ordered now; undefined: unknown. */
@@ -91,12 +92,12 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
     events: [productEvent(product, null)],
     ...(pictures[0] && { image: visit.pageOrigin + pictures[0].large }),
     head: html`${picturePreload(pictures)} ${breadcrumbData(visit, breadcrumbs)}
-    ${structuredProduct(
-      visit,
-      product,
-      pictures.map(({ large }) => visit.pageOrigin + large),
-      { variations: variations.length, description: summaryText, delivery, places },
-    )}`,
+    ${structuredProduct(visit, {
+      ...model,
+      images: pictures.map(({ large }) => visit.pageOrigin + large),
+      description: summaryText,
+      places,
+    })}`,
     main: html`${breadcrumbNavigation(visit, breadcrumbs)}
       <article class="product" data-viewed-product="${product.productId}">
         ${pictureView(visit, pictures, name)}
@@ -174,12 +175,8 @@ function identity(product: Product, messages: Messages['storefront']['product'])
   </dl>`;
 }
 
-/** The law requires tax and shipping next to the price. */
-function taxNote(
-  visit: Visit,
-  { priceInfo, isShippingLinkVisible }: Product,
-  hasVat: boolean,
-): Markup | false {
+/** The tax that the price has; nothing where the shop says nothing of it. */
+export function taxText(visit: Visit, { priceInfo }: Product, hasVat: boolean): string | false | null {
   const { settings, locale } = visit;
   const messages = messagesIn(locale).storefront.product;
   const { percentage, taxClassId } = priceInfo.taxClass;
@@ -194,8 +191,13 @@ function taxNote(
     const home = { country, rate };
     return isGross ? messages.includesVatByCountry(home) : messages.excludesVatByCountry(home);
   };
-  const tax = !settings.displayTaxes ? settings.noTaxesMessage : hasVat && vatText();
-  const shipping = isShippingLinkVisible && shippingInformationLink(visit);
+  return !settings.displayTaxes ? settings.noTaxesMessage : hasVat && vatText();
+}
+
+/** The law requires tax and shipping next to the price. */
+function taxNote(visit: Visit, product: Product, hasVat: boolean): Markup | false {
+  const tax = taxText(visit, product, hasVat);
+  const shipping = product.isShippingLinkVisible && shippingInformationLink(visit);
   if (!tax && !shipping) return false;
   return html`<p><small>${tax}${tax && shipping && ', '}${shipping}</small></p>`;
 }

@@ -85,6 +85,8 @@ export interface PageVariation {
   /** False before the first and after the last day of its sale. */
   isOnSale: boolean;
   image: PictureRow | null;
+  ean: string | null;
+  upc: string | null;
 }
 
 /** The visible variations of a master. */
@@ -93,7 +95,8 @@ export function findPageVariations(db: Queries, shopId: string, masterId: string
     sql`coalesce(variation.facts ->> ${name}::text, master.facts ->> ${name}::text)::timestamptz`;
   return db.many<PageVariation>(sql`
     select upper(variation.product_id::text) as "productId", variation.product_number as "productNumber",
-      variation.selection, coalesce(variation.prices, master.prices) as prices,
+      variation.selection, variation.facts ->> 'ean' as ean, variation.facts ->> 'upc' as upc,
+      coalesce(variation.prices, master.prices) as prices,
       coalesce(variation.stock > 0, true) as "hasStock",
       coalesce(${dayOf('forSaleFrom')} <= ${db.now}, true)
         and coalesce(${dayOf('forSaleUntil')} > ${db.now}, true) as "isOnSale", (
