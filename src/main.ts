@@ -88,7 +88,15 @@ export async function serve(
     embedded,
     { buildApp },
     { startEmailThread },
-    { startBackground, startCallsOfRules, startDomains, startPayments, startTransport, startWebhooks },
+    {
+      startBackground,
+      startCallsOfRules,
+      startDomains,
+      startNoticesOfOrders,
+      startPayments,
+      startTransport,
+      startWebhooks,
+    },
     { areMetricsServed, metricsServer },
     { certificateAskServer },
   ] = await Promise.all([
@@ -120,6 +128,7 @@ export async function serve(
     let emails: Background | undefined;
     let webhooks: Background | undefined;
     let calls: Background | undefined;
+    let notices: Background | undefined;
     let payments: Background | undefined;
     let transport: Background | undefined;
     let domains: Background | undefined;
@@ -153,6 +162,7 @@ export async function serve(
       if (!isDemo(config)) {
         webhooks = startWebhooks({ db, config, demoAccess, log, origin });
         calls = startCallsOfRules({ db, config, demoAccess, log, origin });
+        notices = startNoticesOfOrders({ db, config, demoAccess, log, origin, hosts: app.shopHosts });
         transport = startTransport({ db, config, demoAccess, log });
         domains = await startDomains({ db, config, hosts: app.shopHosts, log });
       }
@@ -218,6 +228,7 @@ export async function serve(
         asks?.close(),
         emails?.stop(),
         webhooks?.stop(),
+        notices?.stop(),
         calls?.stop(),
         payments?.stop(),
         transport?.stop(),

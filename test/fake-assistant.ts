@@ -46,6 +46,7 @@ export const EVERYTHING = [
   'dev.ucp.shopping.catalog.lookup',
   'dev.ucp.shopping.cart',
   'dev.ucp.shopping.checkout',
+  'dev.ucp.shopping.order',
 ];
 
 export const CATALOGUE = ['dev.ucp.shopping.catalog.search', 'dev.ucp.shopping.catalog.lookup'];

@@ -69,7 +69,7 @@ const TABLES: Readonly<Record<string, string>> = {
   content: 'mailing, mailing_recipient, mailing_run, mailing_text, page, page_text, page_version',
   rules: 'rule, rule_run, task',
   storefront: 'wish',
-  assistants: 'assistant_call, assistant_key',
+  assistants: 'assistant_call, assistant_key, assistant_session',
   host: `backup_part, backup_plan, host_event, host_link, host_log, host_message, host_message_reader, host_token, shop_backup,
     shop_restore, support_grant, support_visit`,
   admin: `admin_link, admin_passkey, admin_recovery_code, admin_session, admin_user, sandbox_copy,

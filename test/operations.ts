@@ -1625,6 +1625,7 @@ export const cart: Fact<string> = async (shop) => {
       paymentStatus: 'FAILED',
       paymentName: null,
       paymentPrice: null,
+      assistantSessionId: null,
     };
     await insertCart(tx, shopId, stored);
     await updateCart(tx, shopId, stored);

@@ -12,10 +12,10 @@ import { originOf, storefrontUrl } from '../http/links.ts';
 import { readingLocale } from '../http/locale.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 import { SCOPES } from '../http/scopes.ts';
-import { withCachedSettings, type Settings } from '../shops/settings/settings.ts';
+import { withCachedSettings } from '../shops/settings/settings.ts';
 import { domainPolicy } from '../shops/shop/domain-policy.ts';
 import type { VatRegister } from '../shops/vat-numbers/register.ts';
-import type { ShopHosts } from '../shops/shop/hosts.ts';
+import { ownOrigin, type ShopHosts } from '../shops/shop/hosts.ts';
 import { findSupportSession, isSupportToken, touchSupportVisit } from '../host/support.ts';
 import { brandOf } from '../platform/brand.ts';
 import type { CurrentMessages } from '../host/current-messages.ts';
@@ -171,7 +171,7 @@ export async function openShopVisit(
     may: (needed) => permissions.has(needed),
     locale: readingLocale(localeOf(visit.language, settings.locales), settings),
     base: `/admin/shops/${shopId}`,
-    storefront: storefrontAddress(visit.origin, settings, deps.hosts),
+    storefront: ownOrigin(visit.origin, settings, deps.hosts) ?? storefrontUrl(visit.origin, settings),
     domainPolicy: domainPolicy(deps.config, deps.demoAccess, request.host),
     vatRegister: deps.vatRegister,
     hostMessages: await findHostMessages(deps.db, deps.hostNews, { shopId, userId: user.userId }),
@@ -217,15 +217,6 @@ function callerOf({ userId, email }: SignedInUser, permissions: ReadonlySet<Perm
     networks: null,
     isPerson: true,
   };
-}
-
-function storefrontAddress(origin: string, settings: Settings, hosts: ShopHosts) {
-  const localHost = settings.domainsInUse.length === 0 ? hosts.localHostOf(settings.shopId) : undefined;
-  const { hostname, port } = new URL(origin);
-  if (localHost !== undefined && hostname === 'localhost') {
-    return `http://${localHost}${port === '' ? '' : `:${port}`}`;
-  }
-  return storefrontUrl(origin, settings);
 }
 
 function languageOf(user: SignedInUser | undefined, accepted = ''): Language {

@@ -104,6 +104,7 @@ describe('the profile of a shop', () => {
         'dev.ucp.shopping.catalog.lookup': entry('shopping/catalog/lookup', 'catalog_lookup'),
         'dev.ucp.shopping.cart': entry('shopping/cart', 'cart'),
         'dev.ucp.shopping.checkout': entry('shopping/checkout', 'checkout'),
+        'dev.ucp.shopping.order': entry('shopping/order', 'order'),
       },
       payment_handlers: {},
     });
@@ -129,7 +130,9 @@ describe('the profile of a shop', () => {
       404,
       'not_found',
     ]);
-    await set('OtherShop', { assistants: { open: true, catalogue: false, carts: false, checkout: false } });
+    await set('OtherShop', {
+      assistants: { open: true, catalogue: false, carts: false, checkout: false, orders: false },
+    });
     expect((await profileOf('othershop.localhost')).body.ucp.capabilities).toEqual({});
     expect((await search({ query: 'kettle' }, { host: 'othershop.localhost' })).body).toMatchObject({
       ucp: { status: 'error' },
@@ -711,6 +714,7 @@ describe('the tools of MCP', () => {
       'update_checkout',
       'cancel_checkout',
       'complete_checkout',
+      'get_order',
     ]);
     expect((await rpc(undefined, { method: 'GET' })).status).toBe(405);
     expect((await rpc({ jsonrpc: '2.0', id: 3, method: 'resources/list' })).body.error.code).toBe(-32601);

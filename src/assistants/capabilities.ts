@@ -27,6 +27,7 @@ const CAPABILITIES = {
   },
   'dev.ucp.shopping.cart': { setting: 'carts', page: 'shopping/cart', schema: 'cart' },
   'dev.ucp.shopping.checkout': { setting: 'checkout', page: 'shopping/checkout', schema: 'checkout' },
+  'dev.ucp.shopping.order': { setting: 'orders', page: 'shopping/order', schema: 'order' },
 } as const satisfies Record<string, { setting: keyof Settings['assistants']; page: string; schema: string }>;
 
 export type Capability = keyof typeof CAPABILITIES;

@@ -282,7 +282,8 @@ test('a checkout session leads its buyer to the shop, and orders nothing itself'
     'refund_policy',
     'shipping_policy',
   ]);
-  expect(totalOf(body)).toBe(cents((await apiCart(body.id)).lineItemContainer.grandTotal));
+  expect(Date.parse(body.expires_at) - Date.now()).toBeGreaterThan(23 * 3_600_000);
+  expect(Date.parse(body.expires_at) - Date.now()).toBeLessThan(24 * 3_600_000);
   const orders = () =>
     service.db.one<{ orders: number }>(sql`select count(*)::int as orders from customer_order`);
   const before = await orders();
@@ -300,8 +301,13 @@ test('a cart becomes one session', async () => {
   const { body: cart } = await create(lines([kettle, 2]));
   const make = () => send('POST', '/checkout-sessions', { cart_id: cart.id, line_items: [] });
   const [one, other] = [await make(), await make()];
-  expect([one.body.id, other.body.id]).toEqual([cart.id, cart.id]);
+  expect(other.body).toEqual(one.body);
+  expect(one.body.id).not.toBe(cart.id);
   expect(one.body.line_items).toEqual(cart.line_items);
+  expect(totalOf(one.body)).toBe(cents((await apiCart(cart.id)).lineItemContainer.grandTotal));
+  // What is said of the session is said of its cart.
+  await send('PUT', `/checkout-sessions/${one.body.id}`, lines([variation, 1]));
+  expect((await send('GET', `/carts/${cart.id}`)).body.line_items[0].item.id).toBe(variation);
 });
 
 test('the tools of MCP give the same answers', async () => {
@@ -320,10 +326,10 @@ test('the tools of MCP give the same answers', async () => {
   expect((await send('GET', `/carts/${id}`)).body).toMatchObject({ totals: changed.totals });
   const session = (await tool('create_checkout', { checkout: { cart_id: id, line_items: [] } })).body.result
     .structuredContent;
-  expect((await send('GET', `/checkout-sessions/${id}`)).body).toEqual(session);
-  expect((await tool('complete_checkout', { id, checkout: {} })).body.result.structuredContent).toEqual(
-    session,
-  );
+  expect((await send('GET', `/checkout-sessions/${session.id}`)).body).toEqual(session);
+  expect(
+    (await tool('complete_checkout', { id: session.id, checkout: {} })).body.result.structuredContent,
+  ).toEqual(session);
   expect((await tool('cancel_cart', { id })).body.result.structuredContent.id).toBe(id);
 });
 

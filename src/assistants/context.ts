@@ -1,6 +1,9 @@
 import type { CartStore } from '../carts/cart-store.ts';
 import type { ShopDatabase, Transaction } from '../db/database.ts';
 import type { Settings } from '../shops/settings/settings.ts';
+import type { Agent } from './agent.ts';
+import type { NamedCart } from './carts/cart-id.ts';
+import type { AssistantTokens } from './tokens.ts';
 
 /** The request of an assistant, with the data that every operation needs. */
 export interface AssistantContext {
@@ -14,6 +17,8 @@ export interface AssistantContext {
   /** Scheme and host of the shop. */
   home: string;
   carts: CartStore;
+  agent: Agent;
+  tokens: AssistantTokens;
   /** The pages about the law and the terms of the shop. */
   links: () => Promise<Link[]>;
 }
@@ -31,6 +36,8 @@ export interface OperationCall {
   request: unknown;
   /** The id in the path; '' where the operation has none. */
   id: string;
+  /** The cart that it is about, where the id is not the one of a cart. */
+  cart?: NamedCart;
   /** Runs what writes, once for each Idempotency-Key; an answer that says an error undoes it. */
   write: (work: (tx: Transaction) => Promise<object>) => Promise<object>;
 }

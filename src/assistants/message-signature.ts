@@ -204,22 +204,45 @@ export interface SigningKey {
 
 /** The headers that sign an answer with a body. */
 export function answerSignature(
-  { keyId, privateKey }: SigningKey,
+  key: SigningKey,
   { status, type, body, now }: { status: number; type: string; body: Buffer; now: Date },
 ): Record<string, string> {
-  const digest = `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
-  const created = Math.floor(now.getTime() / 1000);
-  const parameters = `("@status" "content-digest" "content-type");created=${created};keyid="${keyId}"`;
+  const digest = digestOf(body);
+  const signed = { '@status': String(status), 'content-digest': digest, 'content-type': type };
+  return { 'content-digest': digest, ...signatureOf(signed, key, now) };
+}
+
+/** The headers that sign a request which posts a body; `headers` are signed as well, and are among those returned. */
+export function requestSignature(
+  key: SigningKey,
+  { url, type, body, headers, now }: { url: URL; type: string; body: Buffer; headers: Record<string, string>; now: Date },
+): Record<string, string> {
+  const all = { ...headers, 'content-digest': digestOf(body) };
+  const signed = {
+    '@method': 'POST',
+    '@authority': url.host,
+    '@path': url.pathname,
+    ...(url.search !== '' && { '@query': url.search }),
+    ...all,
+    'content-type': type,
+  };
+  return { ...all, ...signatureOf(signed, key, now) };
+}
+
+const digestOf = (body: Buffer) => `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
+
+/** `components` are the parts of the message that are signed, by their names. */
+function signatureOf(
+  components: Readonly<Record<string, string>>,
+  { keyId, privateKey }: SigningKey,
+  now: Date,
+): Record<'signature-input' | 'signature', string> {
+  const names = Object.keys(components).map((name) => `"${name}"`);
+  const parameters = `(${names.join(' ')});created=${Math.floor(now.getTime() / 1000)};keyid="${keyId}"`;
   const base = [
-    `"@status": ${status}`,
-    `"content-digest": ${digest}`,
-    `"content-type": ${type}`,
+    ...Object.entries(components).map(([name, value]) => `"${name}": ${value}`),
     `"@signature-params": ${parameters}`,
   ].join('\n');
   const signature = sign('sha256', Buffer.from(base), { key: privateKey, dsaEncoding: 'ieee-p1363' });
-  return {
-    'content-digest': digest,
-    'signature-input': `sig1=${parameters}`,
-    signature: `sig1=:${signature.toString('base64')}:`,
-  };
+  return { 'signature-input': `sig1=${parameters}`, signature: `sig1=:${signature.toString('base64')}:` };
 }

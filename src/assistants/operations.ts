@@ -4,10 +4,12 @@ import { LookupRequest, lookUpCatalogue } from './catalogue/lookup.ts';
 import { ProductRequest, showProduct } from './catalogue/product-detail.ts';
 import { searchCatalogue, SearchRequest } from './catalogue/search.ts';
 import type { Capability } from './capabilities.ts';
-import { CHECKOUT, createSession, SessionRequest, showCanceled, showSession } from './checkout-sessions.ts';
+import { CHECKOUT, SessionRequest, showSession } from './checkout-sessions.ts';
 import type { OperationCall } from './context.ts';
 import { failure, success } from './outcome.ts';
+import { ORDER, readOrder } from './orders/orders.ts';
 import { Context } from './schema.ts';
+import { endSession, openSession, readSession, replaceSession, withSession } from './sessions.ts';
 
 /** An operation of the protocol: a route of its REST binding, and a tool of its MCP binding. */
 export interface AssistantOperation {
@@ -54,14 +56,19 @@ const NoRequest = Type.Object({ context: Type.Optional(Context) });
 
 const showCart: ShowCart = async (cart) => success(CART, cart);
 
-/** The operations of carts, and the same of checkout sessions, which are carts. */
+/** What is done with a cart, and the same with a checkout session, which is one. */
+interface CartOperations extends Pick<AssistantOperation, 'input'> {
+  create: AssistantOperation['run'];
+  read: AssistantOperation['run'];
+  replace: AssistantOperation['run'];
+  cancel: AssistantOperation['run'];
+}
+
 function cartOperations(
   name: 'cart' | 'checkout',
   path: string,
   capability: Capability,
-  show: ShowCart,
-  create: Pick<AssistantOperation, 'input' | 'run'>,
-  cancelled: ShowCart,
+  { input, create, read, replace, cancel }: CartOperations,
 ): AssistantOperation[] {
   const what = name === 'cart' ? 'cart' : 'checkout session';
   return [
@@ -75,7 +82,8 @@ function cartOperations(
       argument: name,
       writes: true,
       status: 201,
-      ...create,
+      input,
+      run: create,
     },
     {
       name: `get_${name}`,
@@ -86,7 +94,7 @@ function cartOperations(
       capability,
       input: NoRequest,
       writes: false,
-      run: (call) => readCart(call, capability, show),
+      run: read,
     },
     {
       name: `update_${name}`,
@@ -98,7 +106,7 @@ function cartOperations(
       argument: name,
       input: CartRequest,
       writes: true,
-      run: (call) => replaceCart(call, capability, show),
+      run: replace,
     },
     {
       name: `cancel_${name}`,
@@ -109,7 +117,7 @@ function cartOperations(
       capability,
       input: NoRequest,
       writes: true,
-      run: (call) => cancelCart(call, capability, cancelled),
+      run: cancel,
     },
   ];
 }
@@ -153,22 +161,20 @@ export const OPERATIONS: readonly AssistantOperation[] = [
         : failure(LOOKUP, 'not_found', `Product not found: ${request.id}`);
     },
   ),
-  ...cartOperations(
-    'cart',
-    '/carts',
-    CART,
-    showCart,
-    { input: CartRequest, run: (call) => createCart(call, CART, showCart) },
-    showCart,
-  ),
-  ...cartOperations(
-    'checkout',
-    '/checkout-sessions',
-    CHECKOUT,
-    showSession,
-    { input: SessionRequest, run: createSession },
-    showCanceled,
-  ),
+  ...cartOperations('cart', '/carts', CART, {
+    input: CartRequest,
+    create: (call) => createCart(call, CART, showCart),
+    read: (call) => readCart(call, CART, showCart),
+    replace: (call) => replaceCart(call, CART, showCart),
+    cancel: (call) => cancelCart(call, CART, showCart),
+  }),
+  ...cartOperations('checkout', '/checkout-sessions', CHECKOUT, {
+    input: SessionRequest,
+    create: openSession,
+    read: readSession,
+    replace: replaceSession,
+    cancel: endSession,
+  }),
   {
     name: 'complete_checkout',
     title: 'Complete a checkout session',
@@ -179,6 +185,17 @@ export const OPERATIONS: readonly AssistantOperation[] = [
     argument: 'checkout',
     input: NoRequest,
     writes: false,
-    run: (call) => readCart(call, CHECKOUT, showSession),
+    run: (call) => withSession(call, 'complete', (open) => readCart(open, CHECKOUT, showSession)),
+  },
+  {
+    name: 'get_order',
+    title: 'Show an order',
+    description: 'An order that its buyer has placed after a checkout session of this assistant.',
+    method: 'GET',
+    path: '/orders/:id',
+    capability: ORDER,
+    input: NoRequest,
+    writes: false,
+    run: readOrder,
   },
 ];

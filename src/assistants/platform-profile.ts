@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { compileBody } from '../http/validation.ts';
-import { UCP_VERSION } from './capabilities.ts';
+import { UCP_VERSION, type Capability } from './capabilities.ts';
 import type { PublicKey } from './message-signature.ts';
 import { ProtocolProblem } from './problem.ts';
 
@@ -10,6 +10,8 @@ export interface PlatformProfile {
   /** The versions that it speaks, by the name of the capability. */
   capabilities: ReadonlyMap<string, readonly string[]>;
   keys: readonly PublicKey[];
+  /** Where it wants to hear of its orders; undefined: nowhere. */
+  webhookUrl?: string;
 }
 
 const Version = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' });
@@ -21,7 +23,10 @@ const registry = (entry: ReturnType<typeof Type.Object>) => ({
   additionalProperties: { type: 'array', items: entry, maxItems: 50 },
 });
 
-const Versioned = Type.Object({ version: Version });
+const Versioned = Type.Object({
+  version: Version,
+  config: Type.Optional(Type.Object({ webhook_url: Type.Optional(Type.Unknown()) })),
+});
 
 const ProfileFile = Type.Object({
   ucp: Type.Object({
@@ -70,8 +75,10 @@ export function parseProfile(bytes: Buffer): PlatformProfile {
   if (keys.some((key) => PRIVATE_MEMBERS.some((member) => Object.hasOwn(key, member)))) {
     throw malformed('it holds a private key');
   }
+  const webhookUrl = webhookUrlIn(ucp.capabilities?.[ORDER] ?? []);
   return {
     version,
+    ...(webhookUrl !== undefined && { webhookUrl }),
     capabilities: new Map(
       Object.entries(ucp.capabilities ?? {}).map(([name, entries]) => [
         name,
@@ -89,6 +96,16 @@ export function parseProfile(bytes: Buffer): PlatformProfile {
       ...(operations && { key_ops: operations }),
     })),
   };
+}
+
+const ORDER = 'dev.ucp.shopping.order' satisfies Capability;
+const MAX_WEBHOOK_URL = 2_000;
+
+/** Of the version that shops speak. What is no address is as good as none: the rest of the profile is still valid. */
+function webhookUrlIn(entries: readonly Static<typeof Versioned>[]): string | undefined {
+  const url = entries.find(({ version }) => version === UCP_VERSION)?.config?.webhook_url;
+  const isAddress = typeof url === 'string' && url.length <= MAX_WEBHOOK_URL && URL.canParse(url);
+  return isAddress ? url : undefined;
 }
 
 function parseJson(bytes: Buffer): unknown {

@@ -1,5 +1,5 @@
 import type { JsonWebKey } from 'node:crypto';
-import type { Queries } from '../db/database.ts';
+import type { Queries, Transaction } from '../db/database.ts';
 import { insertInto } from '../db/insert.ts';
 import { sql } from '../db/sql.ts';
 
@@ -107,4 +107,65 @@ export async function deleteCallsBefore(db: Queries, before: Date, limit: number
       as old (shop_id, call_id)
     where assistant_call.shop_id = old.shop_id and assistant_call.call_id = old.call_id`);
   return old.length;
+}
+
+/** A checkout session of an assistant, as it was made. */
+export interface SessionRow {
+  sessionId: string;
+  profile: string;
+  /** The assistant has signed when it made the session. */
+  signed: boolean;
+  cartId: string;
+  createdAt: Date;
+  expiresAt: Date;
+  cancelledAt: Date | null;
+}
+
+const intoSessions = insertInto('assistant_session', {
+  sessionId: 'uuid',
+  profile: 'text',
+  signed: 'boolean',
+  cartId: 'uuid',
+  createdAt: 'timestamptz',
+  expiresAt: 'timestamptz',
+});
+
+export function insertSession(tx: Transaction, shopId: string, session: Omit<SessionRow, 'cancelledAt'>) {
+  return tx.run(intoSessions(shopId, [session]));
+}
+
+const sessionColumns = sql`
+  upper(assistant_session.session_id::text) as "sessionId", assistant_session.profile, assistant_session.signed,
+  upper(assistant_session.cart_id::text) as "cartId", assistant_session.created_at as "createdAt",
+  assistant_session.expires_at as "expiresAt", assistant_session.cancelled_at as "cancelledAt"`;
+
+export interface SessionState extends SessionRow {
+  /** Set: a visitor has opened the link, and has a copy of the cart. */
+  pickedUpAt: Date | null;
+  /** The first order of a buyer; null: nobody has ordered. */
+  orderId: string | null;
+}
+
+export function findSession(db: Queries, shopId: string, sessionId: string) {
+  return db.one<SessionState>(sql`
+    select ${sessionColumns}, (
+        select picked_up_at from cart where cart.shop_id = ${shopId} and cart.cart_id = assistant_session.cart_id
+      ) as "pickedUpAt", (
+        select upper(order_id::text) from customer_order
+        where customer_order.shop_id = ${shopId}
+          and customer_order.assistant_session_id = assistant_session.session_id
+        order by order_id limit 1
+      ) as "orderId"
+    from assistant_session where shop_id = ${shopId} and session_id = ${sessionId}`);
+}
+
+export function findSessionOfCart(tx: Transaction, shopId: string, cartId: string) {
+  return tx.one<SessionRow>(sql`
+    select ${sessionColumns} from assistant_session where shop_id = ${shopId} and cart_id = ${cartId}`);
+}
+
+export function cancelSession(tx: Transaction, shopId: string, sessionId: string) {
+  return tx.run(sql`
+    update assistant_session set cancelled_at = coalesce(cancelled_at, ${tx.now})
+    where shop_id = ${shopId} and session_id = ${sessionId}`);
 }

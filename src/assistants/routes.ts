@@ -27,6 +27,7 @@ import { onceWriter } from './once-writer.ts';
 import { hasId, OPERATIONS, type AssistantOperation } from './operations.ts';
 import { isFailure } from './outcome.ts';
 import { ProtocolProblem } from './problem.ts';
+import { assistantTokens } from './tokens.ts';
 
 /** No request of the protocol comes near it. */
 const BODY_LIMIT = 262_144;
@@ -203,6 +204,8 @@ async function runOperation(
   const locale = answerLocale(asked?.language, request.headers['accept-language'], settings);
   const db = deps.db.ofShop(settings.shopId);
   const context: AssistantContext = {
+    agent,
+    tokens: assistantTokens(await deps.loadKey()),
     db,
     shopId: settings.shopId,
     settings,

@@ -38,6 +38,8 @@ export interface StoredCart {
   paymentStatus: PaymentStatus | null;
   paymentName: string | null;
   paymentPrice: number | null;
+  /** The checkout session of an assistant that it belongs to; null: no assistant has prepared it. */
+  assistantSessionId: string | null;
 }
 
 /** A cart with everything that its prices depend on, except the settings. */

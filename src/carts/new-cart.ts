@@ -70,6 +70,7 @@ export function newCart(
     paymentStatus: null,
     paymentName: null,
     paymentPrice: null,
+    assistantSessionId: null,
     settingsVersion: settings.version,
   };
   const isForced = body.forceCreate ?? false;

@@ -29,6 +29,7 @@ const cartColumns = (shopId: string, productIds: readonly string[] = []) => sql`
   cart.shipping_price as "shippingPrice", cart.delivery_option as "deliveryOption", cart.payment_method_id as "paymentMethodId",
   cart.payment_transaction_id as "paymentTransactionId", cart.payment_status as "paymentStatus",
   cart.payment_name as "paymentName", cart.payment_price as "paymentPrice",
+  cart.assistant_session_id as "assistantSessionId",
   shop.settings_version as "settingsVersion",
   ${versionStamps(shopId, sql`cart.product_ids || ${productIds}::uuid[]`)} as stamps`;
 
@@ -245,6 +246,16 @@ export function endCartToken(tx: Transaction, shopId: string, cartId: string) {
     where shop_id = ${shopId} and cart_id = ${cartId} and app_id is null`);
 }
 
+/**
+ * Makes a cart the checkout session of an assistant, unless it is one, or a visitor has opened its link. The version changes,
+ * so an order computed from a cached copy is computed again. 0: it is not.
+ */
+export function updateAssistantSession(tx: Transaction, shopId: string, cartId: string, sessionId: string) {
+  return tx.run(sql`
+    update cart set assistant_session_id = ${sessionId}, version = version + 1
+    where shop_id = ${shopId} and cart_id = ${cartId} and assistant_session_id is null and picked_up_at is null`);
+}
+
 /** Copies everything chosen in a cart under another id and token. The copy has the lifetime of a new cart. */
 export function copyCart(
   tx: Transaction,
@@ -256,11 +267,11 @@ export function copyCart(
     insert into cart (shop_id, cart_id, token_hash, created_at, changed_at, version, currency, locale, tax_type,
       customer_id, lines, product_ids, coupon_line_item_id, coupon_code_key, billing_address, shipping_address,
       buyer, shipping_method_id, shipping_price, delivery_option, payment_method_id, payment_transaction_id,
-      payment_status, payment_name, payment_price)
+      payment_status, payment_name, payment_price, assistant_session_id)
     select shop_id, ${copy.cartId}::uuid, ${copy.tokenHash}::bytea, ${tx.now}::timestamptz, ${tx.now}::timestamptz, 1,
       currency, locale, tax_type, customer_id, lines, product_ids, coupon_line_item_id, coupon_code_key,
       billing_address, shipping_address, buyer, shipping_method_id, shipping_price, delivery_option,
-      payment_method_id, payment_transaction_id, payment_status, payment_name, payment_price
+      payment_method_id, payment_transaction_id, payment_status, payment_name, payment_price, assistant_session_id
     from cart where shop_id = ${shopId} and cart_id = ${cartId}`);
 }
 
@@ -322,6 +333,7 @@ function cartOf(row: StoredCart & Validators & CartTerms, products: CartProduct[
     couponLineItemId: upper(row.couponLineItemId),
     shippingMethodId: upper(row.shippingMethodId),
     paymentMethodId: upper(row.paymentMethodId),
+    assistantSessionId: upper(row.assistantSessionId),
     products,
     coupon: coupon && {
       ...coupon,

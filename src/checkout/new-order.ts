@@ -78,6 +78,7 @@ export function newOrder(priced: PricedCart, now: Date, appId: string | null): N
     customerId: cart.customerId,
     newCustomerId: newId(now),
     appId,
+    assistantSessionId: cart.assistantSessionId,
     couponCodeKey: content.coupon?.codeKey ?? null,
     beyondStock: settings.sellBeyondStock,
     lowStockLevel: settings.lowStockLevel,

@@ -3,6 +3,7 @@ import type { Transaction } from '../db/database.ts';
 import { recordEntries } from '../http/audit-entry.ts';
 import { insertEventsAt, timeAfter } from '../platform/events/log.ts';
 import { queueJobs } from '../platform/jobs/queue.ts';
+import { queueAssistantNotices } from '../orders/assistant-notices.ts';
 import { addToCustomerTotals } from '../orders/customer-totals.ts';
 import { addPlacedOrders, insertOrderLines } from '../orders/day-sums.ts';
 import { queueLowStock } from '../catalogue/products/low-stock-email.ts';
@@ -218,6 +219,7 @@ async function save(
     deleteCarts(tx, shopId, cartIds),
     recordEntries(tx, shopId, entries),
     queueJobs(tx, shopId, 'mail', emails),
+    queueAssistantNotices(tx, shopId, orders),
     insertEventsAt(tx, shopId, { position: counters.event, at: createdAt }, events),
     hasLowStock && queueLowStock(tx, shopId, { at: createdAt, after: counters.event }),
   ]);

@@ -24,6 +24,8 @@ import { createEInvoiceBe } from '../orders/transport/e-invoice-be.ts';
 import { startTransportWorker } from '../orders/transport/worker.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { receiverPolicy, type Resolve } from '../apps/webhooks/receiver-address.ts';
+import { startOrderNotices } from '../assistants/orders/notices.ts';
+import { createPlatformProfiles } from '../assistants/profiles.ts';
 import { readDueManifests } from '../apps/manifest/worker.ts';
 import { createSender } from '../apps/webhooks/sending.ts';
 import { startRuleCalls } from '../rules/calls.ts';
@@ -164,6 +166,23 @@ export function startCallsOfRules(deps: WebhookWorkDeps): Background {
     origin,
     pause,
     sender: createSender(policy, { ...(timeout !== undefined && { timeout }) }),
+    loadKey: () => (key ??= installationKey(config)),
+  });
+}
+
+/** Starts to tell assistants of the orders that their buyers have placed. */
+export function startNoticesOfOrders(deps: WebhookWorkDeps & { hosts: ShopHosts }): Background {
+  const { db, config, demoAccess, log, hosts, origin, pause, timeout, resolve } = deps;
+  let key: Promise<Buffer> | undefined;
+  const policy = receiverPolicy(config, demoAccess, resolve);
+  return startOrderNotices({
+    db,
+    log,
+    hosts,
+    origin,
+    pause,
+    sender: createSender(policy, { ...(timeout !== undefined && { timeout }) }),
+    profiles: createPlatformProfiles(db, policy),
     loadKey: () => (key ??= installationKey(config)),
   });
 }

@@ -1,6 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { recordEvents, takeTimeOfCommit, type NewEvent } from '../platform/events/log.ts';
+import { changesWhatAssistantsSee, queueAssistantNotices } from './assistant-notices.ts';
 import { moveCustomerTotals, type CustomerShare } from './customer-totals.ts';
 import { insertOrderLines, moveDaySum, type CountedOrder } from './day-sums.ts';
 import { orderEvents } from './order-events.ts';
@@ -11,7 +12,14 @@ import { netRevenue } from './revenue.ts';
 export type OrderChanges = Partial<
   Omit<
     ManagedOrder,
-    'orderId' | 'createdAt' | 'updatedAt' | 'customerNumber' | 'locale' | 'currency' | 'appId'
+    | 'orderId'
+    | 'createdAt'
+    | 'updatedAt'
+    | 'customerNumber'
+    | 'locale'
+    | 'currency'
+    | 'appId'
+    | 'assistantSessionId'
   >
 >;
 
@@ -45,7 +53,9 @@ export async function changeOrder(
     events?: readonly NewEvent[];
   } = {},
 ): Promise<ManagedOrder> {
-  recordEvents(tx, shopId, [...orderEvents(order, { ...order, ...changes }, also), ...events]);
+  const changed = orderEvents(order, { ...order, ...changes }, also);
+  recordEvents(tx, shopId, [...changed, ...events]);
+  if (changesWhatAssistantsSee(changed)) await queueAssistantNotices(tx, shopId, [order]);
   if (Object.keys(changes).length === 0 && !moves) return order;
   const changedAt = await takeTimeOfCommit(tx, shopId);
   const next: ManagedOrder = { ...order, ...changes, ...(moves && { updatedAt: changedAt }) };

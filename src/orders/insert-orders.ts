@@ -28,6 +28,8 @@ export interface NewOrder {
   newCustomerId: string;
   /** The app that placed it; null: the shop itself. */
   appId: string | null;
+  /** The checkout session of an assistant that has brought the buyer; null: none has. */
+  assistantSessionId: string | null;
   /** Its use is counted; null: none, or one without effect. */
   couponCodeKey: string | null;
   /** Allow backorders. */
@@ -65,6 +67,7 @@ const insertOrder = insertInto('customer_order', {
   release_at: 'timestamptz',
   is_new: 'boolean',
   payment_wait: 'text',
+  assistant_session_id: 'uuid',
 });
 
 export function insertOrders(tx: Transaction, shopId: string, orders: readonly NumberedOrder[]) {
@@ -90,6 +93,7 @@ export function insertOrders(tx: Transaction, shopId: string, orders: readonly N
     release_at: order.releaseAt,
     is_new: true,
     payment_wait: order.paymentWait,
+    assistant_session_id: order.assistantSessionId,
   }));
   return tx.run(insertOrder(shopId, rows));
 }

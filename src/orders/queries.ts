@@ -33,6 +33,8 @@ export interface ListedOrder extends Omit<OrderRow, 'content'> {
 export interface ManagedOrder extends OrderRow {
   /** The app that placed it; null: the shop itself. */
   appId: string | null;
+  /** The checkout session of an assistant that has brought the buyer; null: none has. */
+  assistantSessionId: string | null;
   /** The app that edits it; null: none. */
   editingAppId: string | null;
   editingSince: Date | null;
@@ -67,7 +69,8 @@ export const orderColumns = orderColumnsWith(sql`customer_order.content`);
 
 /** Data for the back office only. */
 export const managedColumns = sql`
-  upper(customer_order.app_id::text) as "appId", upper(editing_app_id::text) as "editingAppId",
+  upper(customer_order.app_id::text) as "appId",
+  upper(customer_order.assistant_session_id::text) as "assistantSessionId", upper(editing_app_id::text) as "editingAppId",
   editing_since as "editingSince", cancelled_at as "cancelledAt", paid_amount as "paidAmount",
   refunded_amount as "refundedAmount", erased_at as "erasedAt", is_new as "isNew",
   payment_wait as "paymentWait", customer_order.buyer`;

@@ -7,6 +7,8 @@ import { isId } from '../../kernel/ids.ts';
 export interface NamedCart {
   cartId: string;
   token: string;
+  /** No token is needed, because the assistant has proved that the session of the cart is its own. */
+  isAdmitted?: true;
 }
 
 export const cartIdText = ({ cartId, token }: NamedCart) => `${cartId}.${token}`;

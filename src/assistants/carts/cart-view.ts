@@ -6,14 +6,17 @@ import type { Product } from '../../catalogue/products/schema.ts';
 import { languageTag } from '../../http/locale.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { messagesIn } from '../../kernel/messages.ts';
-import { taxesByRate, type ContentLine } from '../../pricing/content.ts';
+import { taxesByRate, type Content, type ContentLine } from '../../pricing/content.ts';
 import { productMessages } from '../catalogue/disclosures.ts';
 import type { AssistantContext } from '../context.ts';
 import type { Message } from '../messages.ts';
 import { orderedUnit, type QuantityUnit } from '../units.ts';
 import { cartIdText } from './cart-id.ts';
 
-interface Total {
+/** The shop and the language in which it is shown. */
+export type ShownIn = Pick<AssistantContext, 'settings' | 'locale'>;
+
+export interface Total {
   type: string;
   display_text?: string;
   amount: number;
@@ -52,7 +55,7 @@ export function shownCart(
     id: cartIdText({ cartId: cart.cartId, token }),
     line_items: lines,
     currency: cart.currency,
-    totals: totalsOf({ cart, settings, priced }, context),
+    totals: shownTotals(content, context),
     messages: [
       ...cartMessages({ cart, settings, priced }, context),
       ...content.lines.flatMap(({ productId }, index) => {
@@ -65,7 +68,7 @@ export function shownCart(
   };
 }
 
-function shownLine(line: ContentLine, context: AssistantContext): ShownLine {
+export function shownLine(line: ContentLine, context: ShownIn): ShownLine {
   const { settings, locale } = context;
   const text = (texts: ContentLine['name']) => anyText(texts, locale, settings.defaultLocale) ?? '';
   const unit = orderedUnit(line.orderUnit.unit, line.orderUnit.interval, context);
@@ -91,39 +94,40 @@ function shownLine(line: ContentLine, context: AssistantContext): ShownLine {
 export const toSteps = (quantity: number, unit: QuantityUnit | undefined) =>
   Math.max(1, Math.round(quantity * 10 ** (unit?.scale ?? 0)));
 
-/** From the subtotal to the total, in the order and the words of the cart in the shop. All of them add up to the total. */
-function totalsOf({ priced }: PricedCart, { locale, settings }: AssistantContext): Total[] {
-  const { content, totals } = priced;
+/**
+ * From the subtotal to the total of a cart or an order, in the order and the words of the cart in the shop. All of them add up
+ * to the total.
+ */
+export function shownTotals(content: Content, { locale, settings }: ShownIn): Total[] {
   const messages = messagesIn(locale).storefront.cart;
-  const text = (texts: ContentLine['name'], otherwise: string) =>
-    anyText(texts, locale, settings.defaultLocale) ?? otherwise;
+  const text = (texts: ContentLine['name']) => anyText(texts, locale, settings.defaultLocale) ?? '';
   const sumOf = (key: 'deposit' | 'ecoParticipation') =>
     content.lines.reduce((sum, line) => sum + line[key], 0);
   const signed = (amount: number, more: string, less: string, display: string): Total[] =>
     amount === 0 ? [] : [{ type: amount > 0 ? more : less, display_text: display, amount }];
-  const { shipping, payment } = totals;
+  const { shipping, payment } = content;
   const fees = messagesIn(locale).lineItems;
   const paymentName = payment?.method
-    ? messages.payment({ name: text(payment.method.name, payment.method.key) })
+    ? messages.payment({ name: text(payment.method.name) })
     : messages.agreedPayment;
   return [
-    { type: 'subtotal', display_text: messages.subTotal, amount: totals.subTotal },
-    ...signed(totals.basketDiscount, 'fee', 'discount', messages.discount),
-    ...signed(totals.coupon?.amount ?? 0, 'fee', 'discount', messages.coupon),
+    { type: 'subtotal', display_text: messages.subTotal, amount: content.subTotal },
+    ...signed(content.basketDiscount, 'fee', 'discount', messages.discount),
+    ...signed(content.coupon?.amount ?? 0, 'fee', 'discount', messages.coupon),
     ...signed(sumOf('deposit'), 'fee', 'discount', fees.deposit),
     ...signed(sumOf('ecoParticipation'), 'fee', 'discount', fees.ecoParticipation),
     ...(shipping
       ? [
           {
             type: 'fulfillment',
-            display_text: messages.delivery({ name: text(shipping.method.name, shipping.method.key) }),
+            display_text: messages.delivery({ name: text(shipping.name) }),
             amount: shipping.price,
           },
         ]
       : []),
     ...signed(payment?.price ?? 0, 'fee', 'discount', paymentName),
     ...(content.taxType === 'NET' ? taxTotals(content, locale) : []),
-    { type: 'total', display_text: messages.total, amount: totals.grandTotal },
+    { type: 'total', display_text: messages.total, amount: content.grandTotal },
   ];
 }
 

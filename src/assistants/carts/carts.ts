@@ -77,12 +77,9 @@ export async function createCart(
   });
 }
 
-export function readCart(
-  { context, id }: OperationCall,
-  capability: Capability,
-  show: ShowCart,
-): Promise<object> {
-  return withCart(context, id, capability, async (named) => {
+export function readCart(call: OperationCall, capability: Capability, show: ShowCart): Promise<object> {
+  const { context } = call;
+  return withCart(call, capability, async (named) => {
     const cart = await context.carts.open(requestFor(context, named));
     const products = await productsOf(context, cart);
     return show(shownCart(cart, named.token, products, context), context);
@@ -90,23 +87,21 @@ export function readCart(
 }
 
 export async function replaceCart(
-  { context, request, id, write }: OperationCall,
+  call: OperationCall,
   capability: Capability,
   show: ShowCart,
 ): Promise<object> {
-  return withCart(context, id, capability, async (named) => {
+  const { context, request, write } = call;
+  return withCart(call, capability, async (named) => {
     const wanted = await findWanted(context, request as CartRequest);
     return write((tx) => replaceIn(tx, named, wanted, context, capability, show));
   });
 }
 
 /** Ends the cart, and shows it for the last time. */
-export function cancelCart(
-  { context, id, write }: OperationCall,
-  capability: Capability,
-  show: ShowCart,
-): Promise<object> {
-  return withCart(context, id, capability, (named) =>
+export function cancelCart(call: OperationCall, capability: Capability, show: ShowCart): Promise<object> {
+  const { context, write } = call;
+  return withCart(call, capability, (named) =>
     write(async (transaction) => {
       const closed = await context.carts.close(
         writeRequest(context, named, transaction),
@@ -121,10 +116,11 @@ export function cancelCart(
   );
 }
 
-const requestFor = ({ shopId }: AssistantContext, { cartId, token }: NamedCart) => ({
+const requestFor = ({ shopId }: AssistantContext, { cartId, token, isAdmitted }: NamedCart) => ({
   shopId,
   params: { cartId },
   cartToken: token,
+  ...(isAdmitted && { isAdmitted }),
 });
 
 const writeRequest = (context: AssistantContext, named: NamedCart, transaction: Transaction) => ({
@@ -146,6 +142,8 @@ async function replaceIn(
   const changed = await context.carts.update(
     writeRequest(context, named, tx),
     (cart, cartContext) => {
+      // Its buyer goes on with a copy, which this change would not reach.
+      if (cart.pickedUpAt) throw new Refusal('CART_TOKEN_ENDED');
       const replaced = replaceLines(cart, lines, cartContext);
       ({ refusals } = replaced);
       return { ...replaced.patch, ...setLocale(context.locale) };
@@ -243,12 +241,11 @@ const GONE = ['NOT_FOUND', 'CART_ORDERED', 'CART_CURRENCY_ENDED', 'CART_TOKEN_WR
 
 /** Runs work with a cart. That it is not there, ended or is somebody else's are one and the same answer. */
 async function withCart(
-  context: AssistantContext,
-  id: string,
+  { context, id, cart }: OperationCall,
   capability: Capability,
   work: (named: NamedCart) => Promise<object>,
 ): Promise<object> {
-  const named = parseCartId(id);
+  const named = cart ?? parseCartId(id);
   const missing = () =>
     failure(capability, 'not_found', messagesIn(context.locale).storefront.cart.expired, context.home);
   if (!named) return missing();

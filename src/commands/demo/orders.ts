@@ -138,6 +138,7 @@ async function filledCart(
     paymentStatus: null,
     paymentName: null,
     paymentPrice: null,
+    assistantSessionId: null,
   };
   await insertCart(tx, shopId, cart);
   await updateCart(tx, shopId, cart);

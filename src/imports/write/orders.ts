@@ -165,6 +165,7 @@ function pastOrder(
     newCustomerId: buyerId,
     buyerId,
     appId: null,
+    assistantSessionId: null,
     couponCodeKey: null,
     beyondStock: true,
     lowStockLevel: null,

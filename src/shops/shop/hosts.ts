@@ -4,6 +4,7 @@ import { isLoopback, isPrivate, type Config } from '../../config.ts';
 import type { Database, Queries } from '../../db/database.ts';
 import { startPolling } from '../../db/polling.ts';
 import { sql } from '../../db/sql.ts';
+import { schemeOf } from '../../http/links.ts';
 import { isCertifiable, mayHaveCertificate } from '../domains/certificate-host.ts';
 import { hostName } from './domain-policy.ts';
 
@@ -131,6 +132,22 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
 
     ...polling,
   };
+}
+
+/**
+ * Scheme and host of a shop's own pages, where the service itself is at `origin`; undefined: it has none, and is below /shop of
+ * the service.
+ */
+export function ownOrigin(
+  origin: string,
+  { shopId, domainsInUse: [domain] }: { shopId: string; domainsInUse: readonly string[] },
+  hosts: Pick<ShopHosts, 'localHostOf'>,
+): string | undefined {
+  if (domain !== undefined) return `${schemeOf(origin)}//${domain}`;
+  const localHost = hosts.localHostOf(shopId);
+  const { hostname, port } = new URL(origin);
+  if (localHost === undefined || hostname !== 'localhost') return undefined;
+  return `http://${localHost}${port === '' ? '' : `:${port}`}`;
 }
 
 /** The names of this machine, its own and its network's, where no PUBLIC_URL is set. */

@@ -13,6 +13,10 @@ export const Assistants = Section(
       true,
     ),
     checkout: Flag('They may prepare an order, which their buyers then place in the shop.', true),
+    orders: Flag(
+      'They may see the orders that their buyers have placed, and are told of what happens to them.',
+      true,
+    ),
     signedOnly: Flag('Only requests with the signature of the assistant are answered.', false),
     callsPerHour: OrElse(
       1_000,
