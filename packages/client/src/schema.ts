@@ -7229,6 +7229,24 @@ export interface components {
             /** @description The tax in it, or on it. */
             tax: components["schemas"]["Price"];
         };
+        /** OrderDeliveryOption */
+        OrderDeliveryOption: {
+            /**
+             * @description The app that offered it.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            appId: string;
+            /**
+             * @description The app's id of the option; null: the app had not answered, and the price is the one that the merchant has agreed to.
+             * @example postnl_standard
+             */
+            optionId: string | null;
+            /**
+             * @description Its name.
+             * @example PostNL Standard
+             */
+            name: string;
+        };
         /** LineQuantity */
         LineQuantity: {
             /**
@@ -7241,6 +7259,19 @@ export interface components {
              * @example 2
              */
             quantity: number;
+        };
+        /** Parcel */
+        Parcel: {
+            /**
+             * @description The tracking code of the carrier.
+             * @example 00340434161094042557
+             */
+            trackingCode: string;
+            /**
+             * @description The carrier's page of it; null: it is unknown.
+             * @example https://www.dhl.com/global-en/home/tracking.html?tracking-id=00340434161094042557
+             */
+            trackingUrl: string | null;
         };
         /** Shipment */
         Shipment: {
@@ -7262,10 +7293,12 @@ export interface components {
              */
             carrier: string | null;
             /**
-             * @description The tracking code of the carrier.
+             * @description The tracking code of the carrier; of several parcels that of the first.
              * @example 00340434161094042557
              */
             trackingCode: string | null;
+            /** @description Its parcels with a tracking code. */
+            parcels: components["schemas"]["Parcel"][];
         };
         /** UnsentLine */
         UnsentLine: {
@@ -7462,6 +7495,8 @@ export interface components {
             taxes: components["schemas"]["OrderTax"][];
             /** @description The buyer's details as a business. */
             buyer: components["schemas"]["Buyer"];
+            /** @description The delivery of an app that the customer has chosen; null: a shipping method of the shop. */
+            deliveryOption: components["schemas"]["OrderDeliveryOption"] | null;
             /** @description Oldest first. */
             shipments: components["schemas"]["Shipment"][];
             /** @description Oldest first. */
@@ -8209,6 +8244,19 @@ export interface components {
              */
             quantity: components["schemas"]["Decimal"];
         };
+        /** ParcelRequest */
+        ParcelRequest: {
+            /**
+             * @description The tracking code of the carrier.
+             * @example 00340434161094042557
+             */
+            trackingCode: string;
+            /**
+             * @description The carrier's page of it, with https; absent: it follows from the carrier and the tracking code.
+             * @example https://tracking.example/00340434161094042557
+             */
+            trackingUrl?: string | null;
+        };
         /** ShipmentCreateRequest */
         ShipmentCreateRequest: {
             /** @description The shipped lines; absent: everything that has not been shipped yet. */
@@ -8219,10 +8267,12 @@ export interface components {
              */
             carrier?: string | null;
             /**
-             * @description The tracking code of the carrier.
+             * @description The tracking code of the carrier. Several parcels have theirs in `parcels`; then this is absent, or that of the first.
              * @example 00340434161094042557
              */
             trackingCode?: string | null;
+            /** @description Its parcels. */
+            parcels?: components["schemas"]["ParcelRequest"][] | null;
         };
         /** ReturnCreateRequest */
         ReturnCreateRequest: {
@@ -12968,7 +13018,7 @@ export interface components {
              */
             active?: boolean;
             /**
-             * @description Whether each call has `fields` beside `entity`: the custom fields of what the event is about that the app may read.
+             * @description Whether each call has `fields` beside `entity`: the custom fields of what the event is about that the app may read, and of an order also `deliveryOption`.
              * @example true
              */
             includeFields?: boolean;
@@ -13008,7 +13058,7 @@ export interface components {
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
             /**
-             * @description Whether each call has `fields` beside `entity`: the custom fields of what the event is about that the app may read.
+             * @description Whether each call has `fields` beside `entity`: the custom fields of what the event is about that the app may read, and of an order also `deliveryOption`.
              * @example true
              */
             includeFields: boolean;
@@ -14241,7 +14291,9 @@ export type Sales = components['schemas']['Sales'];
 export type SalesSummary = components['schemas']['SalesSummary'];
 export type OrderEditing = components['schemas']['OrderEditing'];
 export type OrderTax = components['schemas']['OrderTax'];
+export type OrderDeliveryOption = components['schemas']['OrderDeliveryOption'];
 export type LineQuantity = components['schemas']['LineQuantity'];
+export type Parcel = components['schemas']['Parcel'];
 export type Shipment = components['schemas']['Shipment'];
 export type UnsentLine = components['schemas']['UnsentLine'];
 export type Return = components['schemas']['Return'];
@@ -14278,6 +14330,7 @@ export type TaskList = components['schemas']['TaskList'];
 export type TaskRequest = components['schemas']['TaskRequest'];
 export type TaskChangeRequest = components['schemas']['TaskChangeRequest'];
 export type LineQuantityRequest = components['schemas']['LineQuantityRequest'];
+export type ParcelRequest = components['schemas']['ParcelRequest'];
 export type ShipmentCreateRequest = components['schemas']['ShipmentCreateRequest'];
 export type ReturnCreateRequest = components['schemas']['ReturnCreateRequest'];
 export type OrderEmailCreateRequest = components['schemas']['OrderEmailCreateRequest'];
@@ -46993,6 +47046,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                 };
             };
         };
@@ -47085,6 +47143,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                 };
             };
         };
@@ -47180,6 +47243,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                 };
             };
         };
@@ -47634,6 +47702,11 @@ export interface operations {
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -47730,6 +47803,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                     /**
                      * @description What changed.
                      * @example {}
@@ -47828,6 +47906,11 @@ export interface operations {
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -47924,6 +48007,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                     /**
                      * @description What changed.
                      * @example {}
@@ -48022,6 +48110,11 @@ export interface operations {
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -48118,6 +48211,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                     /**
                      * @description What changed.
                      * @example {}
@@ -48216,6 +48314,11 @@ export interface operations {
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -48312,6 +48415,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                     /**
                      * @description What changed.
                      * @example {}
@@ -48410,6 +48518,11 @@ export interface operations {
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -48506,6 +48619,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                     /**
                      * @description What changed.
                      * @example {}
@@ -48604,6 +48722,11 @@ export interface operations {
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -48700,6 +48823,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                     /**
                      * @description What changed.
                      * @example {}
