@@ -225,6 +225,11 @@ test('the chosen option is in the totals, and the order stores it', async () => 
     option: { appId, optionId: 'express', days: { from: 1, to: 2 }, isFixedPrice: false },
     price: '1290',
   });
+  // The app finds its own by it, in the language that it asks for.
+  const path = `/manage/shops/DemoShop/orders/${order.body.orderId}`;
+  const managed = await service.call('GET', `${path}?locale=de_DE`, { token: 'demo-all' });
+  expect(managed.body.management.deliveryOption).toEqual({ appId, optionId: 'express', name: 'Kurier' });
+  expect(order.body).not.toHaveProperty('management');
 });
 
 test('an option counts for the content and the destination that it was offered for', async () => {

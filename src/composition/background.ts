@@ -36,7 +36,7 @@ import { startDkimChecks } from '../shops/email/dkim.ts';
 import { startDomainChecks } from '../shops/domains/worker.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { domainChallenges } from '../shops/shop/domain-challenge.ts';
-import { WEBHOOK_ENTITIES } from './webhook-entities.ts';
+import { readDeliveryOption, WEBHOOK_ENTITIES } from './webhook-entities.ts';
 
 const CHECK_REBUILDS = 5_000;
 const CHECK_CLEANUP = 60_000;
@@ -152,7 +152,7 @@ export interface WebhookWorkDeps {
 
 /** Starts to deliver events to webhooks. */
 export function startWebhooks(deps: WebhookWorkDeps): Background {
-  return startWebhookWorker({ ...deps, entities: WEBHOOK_ENTITIES });
+  return startWebhookWorker({ ...deps, entities: WEBHOOK_ENTITIES, readDeliveryOption });
 }
 
 /** Starts to call the addresses that rules name. */

@@ -5,13 +5,20 @@ import { findVersions } from '../catalogue/products/queries.ts';
 import type { Queries } from '../db/database.ts';
 import { shopUrl } from '../http/links.ts';
 import { cachedOrder } from '../orders/order-cache.ts';
-import { findOrderVersions } from '../orders/queries.ts';
+import { deliveryOption } from '../orders/line-item-view.ts';
+import { findOrder, findOrderVersions } from '../orders/queries.ts';
 import { findCustomer } from '../people/customers/queries.ts';
 import { toCustomer } from '../people/customers/routes.ts';
 import { hasTokenWith } from '../apps/queries.ts';
 import { shopSettings, withCachedSettings } from '../shops/settings/settings.ts';
 import { toShop } from '../shops/shop/routes.ts';
-import type { Entity, EntityReader, Recipient, WebhookEntities } from '../apps/webhooks/render.ts';
+import type {
+  DeliveryOptionReader,
+  Entity,
+  EntityReader,
+  Recipient,
+  WebhookEntities,
+} from '../apps/webhooks/render.ts';
 
 /**
  * The resources that webhooks send with an event. Carts are missing, because only the holder of its token may read a
@@ -44,6 +51,12 @@ export const WEBHOOK_ENTITIES: WebhookEntities = {
     const settings = await shopSettings(db, shopId);
     return toShop(settings, settings.defaultLocale, origin);
   }),
+};
+
+/** In the default language of the shop, as the order itself is sent. */
+export const readDeliveryOption: DeliveryOptionReader = async (db, shopId, orderId, origin) => {
+  const [settings, order] = await Promise.all([shopSettings(db, shopId), findOrder(db, shopId, orderId)]);
+  return order ? deliveryOption(order.content, { locale: settings.defaultLocale, origin, settings }) : null;
 };
 
 /** Scopes for the GET of a product that shoppers do not see. */

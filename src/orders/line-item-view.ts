@@ -165,6 +165,13 @@ export function shippingData(
   };
 }
 
+/** The delivery that an app has offered, for that app to find its own; null: it is none of an app. */
+export function deliveryOption({ shipping }: Pick<Content, 'shipping'>, context: RenderContext) {
+  if (!shipping?.option) return null;
+  const { appId, optionId, isFixedPrice } = shipping.option;
+  return { appId, optionId: isFixedPrice ? null : optionId, name: textOf(shipping.name, context) };
+}
+
 /** The name of a payment set by hand is for the merchant, and not shown here. */
 export function paymentData(
   { payment, currency, taxType }: Pick<Content, 'payment' | 'currency' | 'taxType'>,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Content } from '../pricing/content.ts';
-import type { RenderContext } from './line-item-view.ts';
+import { deliveryOption, type RenderContext } from './line-item-view.ts';
 import type { Transaction } from '../db/database.ts';
 import type { Caller } from '../http/callers.ts';
 import { toMilliseconds } from '../http/dates.ts';
@@ -24,6 +24,7 @@ import type { ManagedOrder } from './queries.ts';
 import { unshippedLines } from './quantities.ts';
 import { orderRefunds } from './refund-due.ts';
 import { toOrder } from './render.ts';
+import { trackedParcels } from './tracking.ts';
 import { changeStock, type StockMove } from '../catalogue/products/stock-queries.ts';
 import { amountOf } from '../http/request-fields.ts';
 
@@ -136,7 +137,8 @@ export function payableOf({ content, cancelledAt, paidAmount }: ManagedOrder): n
   return cancelledAt ? 0 : Math.max(0, content.grandTotal - paidAmount);
 }
 
-function managementOf(order: ManagedOrder, activity: OrderActivity, { locale, settings }: RenderContext) {
+function managementOf(order: ManagedOrder, activity: OrderActivity, context: RenderContext) {
+  const { locale, settings } = context;
   const refunds = orderRefunds({ order, activity, settings });
   const price = (minor: number) => priceOf(minor, order.currency, 'GROSS', locale);
   return {
@@ -157,12 +159,14 @@ function managementOf(order: ManagedOrder, activity: OrderActivity, { locale, se
       tax: priceOf(tax, order.currency, 'NONE', locale),
     })),
     buyer: toBuyer(order.buyer),
-    shipments: activity.shipments.map(({ shipmentId, at, lines, carrier, trackingCode }) => ({
-      shipmentId,
-      shippedOn: moment(at),
-      lines: numbered(lines),
-      carrier,
-      trackingCode,
+    deliveryOption: deliveryOption(order.content, context),
+    shipments: activity.shipments.map((shipment) => ({
+      shipmentId: shipment.shipmentId,
+      shippedOn: moment(shipment.at),
+      lines: numbered(shipment.lines),
+      carrier: shipment.carrier,
+      trackingCode: shipment.trackingCode,
+      parcels: trackedParcels(shipment, settings),
     })),
     returns: activity.returns.map((returned) => {
       const { due, refunded, left } = refunds.returns.get(returned.returnId)!;

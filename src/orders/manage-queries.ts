@@ -2,6 +2,7 @@ import type { CartProduct } from '../pricing/cart-product.ts';
 import { findCartProducts, versionStamps } from '../pricing/cart-product-cache.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import type { Parcel } from './tracking.ts';
 import { managedColumns, orderColumns, ordersWithCustomers, type ManagedOrder } from './queries.ts';
 
 /** A part of a line that was sent or came back. */
@@ -17,7 +18,11 @@ export interface Shipment {
   at: string;
   lines: PartLine[];
   carrier: string | null;
+  /** Of the first parcel; null: it is unknown, and so are all others. */
   trackingCode: string | null;
+  trackingUrl: string | null;
+  /** The parcels after the first one. */
+  furtherParcels: Parcel[];
 }
 
 /**
@@ -109,7 +114,13 @@ const activityColumns = (shopId: string, orderId: string) => sql`
   (
     select coalesce(json_agg(json_build_object(
       'shipmentId', upper(shipment_id::text), 'at', at, 'lines', lines, 'carrier', carrier,
-      'trackingCode', tracking_code) order by at, shipment_id), '[]')
+      'trackingCode', tracking_code, 'trackingUrl', tracking_url, 'furtherParcels', (
+        select coalesce(json_agg(json_build_object(
+          'trackingCode', parcel.tracking_code, 'trackingUrl', parcel.tracking_url) order by parcel.position), '[]')
+        from order_parcel parcel
+        where parcel.shop_id = ${shopId} and parcel.order_id = ${orderId}
+          and parcel.shipment_id = order_shipment.shipment_id
+      )) order by at, shipment_id), '[]')
     from order_shipment where shop_id = ${shopId} and order_id = ${orderId}
   ) as shipments,
   (
@@ -193,11 +204,28 @@ export function insertShipment(
   tx: Transaction,
   shopId: string,
   orderId: string,
-  { shipmentId, lines, carrier, trackingCode }: Omit<Shipment, 'at'>,
+  { shipmentId, lines, carrier, trackingCode, trackingUrl }: Omit<Shipment, 'at'>,
 ) {
   return tx.run(sql`
-    insert into order_shipment (shop_id, order_id, shipment_id, at, lines, carrier, tracking_code)
-    values (${shopId}, ${orderId}, ${shipmentId}, ${tx.now}, ${JSON.stringify(lines)}, ${carrier}, ${trackingCode})`);
+    insert into order_shipment (shop_id, order_id, shipment_id, at, lines, carrier, tracking_code, tracking_url)
+    values (${shopId}, ${orderId}, ${shipmentId}, ${tx.now}, ${JSON.stringify(lines)}, ${carrier}, ${trackingCode},
+      ${trackingUrl})`);
+}
+
+/** The first parcel is in the shipment itself. */
+export function insertFurtherParcels(
+  tx: Transaction,
+  shopId: string,
+  orderId: string,
+  { shipmentId, furtherParcels }: Pick<Shipment, 'shipmentId' | 'furtherParcels'>,
+) {
+  return tx.run(sql`
+    insert into order_parcel (shop_id, order_id, shipment_id, position, tracking_code, tracking_url)
+    select shop.shop_id, ${orderId}::uuid, ${shipmentId}::uuid, place + 1, code, url
+    from shop
+    cross join unnest(${furtherParcels.map(({ trackingCode }) => trackingCode)}::text[],
+      ${furtherParcels.map(({ trackingUrl }) => trackingUrl)}::text[]) with ordinality as parcel (code, url, place)
+    where shop.shop_id = ${shopId}`);
 }
 
 export function deleteShipment(tx: Transaction, shopId: string, orderId: string, shipmentId: string) {

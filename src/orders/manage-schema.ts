@@ -58,6 +58,24 @@ const returnFields = {
   contact: text('Where the acknowledgement of the withdrawal went.', 'ada.lindqvist@mail.example'),
 };
 
+export const OrderDeliveryOption = Nullable(
+  Type.Object(
+    {
+      appId: { ...Id, description: 'The app that offered it.' },
+      optionId: text(
+        "The app's id of the option; null: the app had not answered, and the price is the one that the merchant has agreed to.",
+        'postnl_standard',
+      ),
+      name: Type.String({ description: 'Its name.', examples: ['PostNL Standard'] }),
+    },
+    {
+      title: 'order delivery option',
+      description:
+        'The delivery of an app that the customer has chosen; null: a shipping method of the shop.',
+    },
+  ),
+);
+
 const Management = Type.Object(
   {
     editing: Nullable(
@@ -102,6 +120,7 @@ const Management = Type.Object(
       { description: 'By rate, ascending, and treatment.' },
     ),
     buyer: { ...BuyerAnswer, description: "The buyer's details as a business." },
+    deliveryOption: OrderDeliveryOption,
     shipments: Type.Array(
       Type.Object(
         {
@@ -109,7 +128,26 @@ const Management = Type.Object(
           shippedOn: moment('When it was shipped.'),
           lines: PartLines,
           carrier: text('The carrier.', 'DHL'),
-          trackingCode: text('The tracking code of the carrier.', '00340434161094042557'),
+          trackingCode: text(
+            'The tracking code of the carrier; of several parcels that of the first.',
+            '00340434161094042557',
+          ),
+          parcels: Type.Array(
+            Type.Object(
+              {
+                trackingCode: Type.String({
+                  description: 'The tracking code of the carrier.',
+                  examples: ['00340434161094042557'],
+                }),
+                trackingUrl: text(
+                  "The carrier's page of it; null: it is unknown.",
+                  'https://www.dhl.com/global-en/home/tracking.html?tracking-id=00340434161094042557',
+                ),
+              },
+              { title: 'parcel' },
+            ),
+            { description: 'Its parcels with a tracking code.' },
+          ),
         },
         { title: 'shipment' },
       ),
@@ -297,6 +335,10 @@ const PartLinesRequest = Type.Array(
   { minItems: 1, maxItems: MAX_LINES, description: 'The quantities of the lines.' },
 );
 
+export const MAX_TRACKING_CODE = 200;
+/** The parcels of a shipment. */
+export const MAX_PARCELS = 20;
+
 export const NewShipment = Type.Object(
   {
     lines: Given({
@@ -304,7 +346,38 @@ export const NewShipment = Type.Object(
       description: 'The shipped lines; absent: everything that has not been shipped yet.',
     }),
     carrier: Given(Text('The carrier.', 'DHL', 200)),
-    trackingCode: Given(Text('The tracking code of the carrier.', '00340434161094042557', 200)),
+    trackingCode: Given(
+      Text(
+        'The tracking code of the carrier. Several parcels have theirs in `parcels`; then this is absent, or that of the first.',
+        '00340434161094042557',
+        MAX_TRACKING_CODE,
+      ),
+    ),
+    parcels: Given(
+      Type.Array(
+        Type.Object(
+          {
+            trackingCode: Type.String({
+              description: 'The tracking code of the carrier.',
+              minLength: 1,
+              maxLength: MAX_TRACKING_CODE,
+              examples: ['00340434161094042557'],
+            }),
+            trackingUrl: Given(
+              Type.String({
+                description:
+                  "The carrier's page of it, with https; absent: it follows from the carrier and the tracking code.",
+                pattern: '^https://',
+                maxLength: 2_000,
+                examples: ['https://tracking.example/00340434161094042557'],
+              }),
+            ),
+          },
+          { title: 'parcel (request)' },
+        ),
+        { maxItems: MAX_PARCELS, description: 'Its parcels.' },
+      ),
+    ),
   },
   { title: 'shipment (create request)' },
 );

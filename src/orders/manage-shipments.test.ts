@@ -44,6 +44,12 @@ describe('shipments and returns', () => {
         lines: [{ lineItemId: teaLine, quantity: 1 }],
         carrier: 'DHL',
         trackingCode: '0034',
+        parcels: [
+          {
+            trackingCode: '0034',
+            trackingUrl: 'https://www.dhl.com/global-en/home/tracking.html?tracking-id=0034',
+          },
+        ],
       },
     ]);
     expect((await queuedEmails(service, shop.shopId)).at(-1)).toEqual({
@@ -59,6 +65,7 @@ describe('shipments and returns', () => {
         carrier: 'DHL',
         trackingCode: '0034',
         trackingUrl: 'https://www.dhl.com/global-en/home/tracking.html?tracking-id=0034',
+        furtherParcels: [],
       },
     });
     const tooMuch = { lines: [{ lineItemId: teaLine, quantity: 1.000001 }] };
@@ -80,6 +87,50 @@ describe('shipments and returns', () => {
     });
     expect((await queuedEmails(service, shop.shopId)).at(-1)!.facts).toMatchObject({ isRest: true });
     expect(await refused(order, 'POST', '/shipments', {})).toEqual([409, 'There is nothing left to be sent']);
+  });
+
+  test('each parcel has its own code and page, which the customer reads and undoing removes', async () => {
+    const { shop, order } = await givenOrder();
+    const own = 'https://tracking.example/JD0002?a=1&b=2';
+    const parcels = [{ trackingCode: '0034' }, { trackingCode: 'JD 0002', trackingUrl: own }];
+    const sent = await well(order, 'POST', '/shipments', { carrier: 'DHL', parcels });
+    const dhl = 'https://www.dhl.com/global-en/home/tracking.html?tracking-id=0034';
+    const shown = [
+      { trackingCode: '0034', trackingUrl: dhl },
+      { trackingCode: 'JD 0002', trackingUrl: own },
+    ];
+    expect(sent.management.shipments).toMatchObject([{ trackingCode: '0034', parcels: shown }]);
+    expect((await well(order, 'GET')).management.shipments).toEqual(sent.management.shipments);
+    const { facts } = (await queuedEmails(service, shop.shopId)).at(-1)!;
+    expect(facts).toMatchObject({ trackingCode: '0034', trackingUrl: dhl, furtherParcels: [shown[1]] });
+    const stored = () =>
+      service.db.many(sql`
+        select position, tracking_code as code, tracking_url as url from order_parcel where shop_id = ${shop.shopId}`);
+    expect(await stored()).toEqual([{ position: 2, code: 'JD 0002', url: own }]);
+    await well(order, 'DELETE', `/shipments/${sent.management.shipments[0].shipmentId}`);
+    expect(await stored()).toEqual([]);
+  });
+
+  test('parcels that no shipment can have are refused, and nothing is sent', async () => {
+    const { order } = await givenOrder();
+    const before = await well(order, 'GET');
+    const many = Array.from({ length: 21 }, (_, index) => ({ trackingCode: `P${index}` }));
+    for (const [body, field] of [
+      [{ parcels: many }, 'parcels'],
+      [{ parcels: [{ trackingCode: '' }] }, 'parcels.0.trackingCode'],
+      [{ parcels: [{ trackingCode: 'x'.repeat(201) }] }, 'parcels.0.trackingCode'],
+      [{ parcels: [{ trackingUrl: 'https://tracking.example/1' }] }, 'parcels.0.trackingCode'],
+      [
+        { parcels: [{ trackingCode: '1', trackingUrl: 'http://tracking.example/1' }] },
+        'parcels.0.trackingUrl',
+      ],
+      [{ parcels: [{ trackingCode: '1', trackingUrl: 'https://' }] }, 'parcels.0.trackingUrl'],
+      [{ trackingCode: '2', parcels: [{ trackingCode: '1' }] }, 'trackingCode'],
+    ] as const) {
+      const [status, message] = await refused(order, 'POST', '/shipments', body);
+      expect([status, message.includes(field)], JSON.stringify(message)).toEqual([400, true]);
+    }
+    expect(await well(order, 'GET')).toEqual(before);
   });
 
   test('a shipment is undone until its email leaves: states, email, history and events', async () => {

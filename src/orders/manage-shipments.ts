@@ -1,5 +1,7 @@
+import type { Static } from 'typebox';
 import type { ContentLine } from '../pricing/content.ts';
 import { invalid, Refusal } from '../http/errors.ts';
+import { webAddress } from '../http/html.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { newId } from '../kernel/ids.ts';
@@ -22,7 +24,14 @@ import {
   type OpenOrder,
 } from './manage-change.ts';
 import { quantitiesOf, quantityText, unshippedLines } from './quantities.ts';
-import { insertReturn, insertShipment, type PartLine, type Return } from './manage-queries.ts';
+import {
+  insertFurtherParcels,
+  insertReturn,
+  insertShipment,
+  type PartLine,
+  type Return,
+  type Shipment,
+} from './manage-queries.ts';
 import { NewReturn, NewShipment } from './manage-schema.ts';
 import { emailAddressOf } from './order-email.ts';
 import { captureWhenSent } from './payments/capture.ts';
@@ -32,7 +41,7 @@ import { receivedDue, returnRefund } from './refund-due.ts';
 import { queueOrderReturned } from './return-email.ts';
 import { isBack, sentLines } from './returns.ts';
 import { shipmentEmail } from './shipment-email.ts';
-import { trackingUrl } from './tracking.ts';
+import { trackedParcels, type Parcel } from './tracking.ts';
 import { undoEnd } from './undo-shipment.ts';
 import { decimalOf } from '../http/request-fields.ts';
 
@@ -74,9 +83,10 @@ export function managedShipments(api: Operations): void {
       shipmentId: newId(tx.now),
       lines,
       carrier: body.carrier ?? null,
-      trackingCode: body.trackingCode ?? null,
+      ...givenParcels(body),
     };
     await insertShipment(tx, shopId, order.orderId, shipment);
+    if (shipment.furtherParcels.length > 0) await insertFurtherParcels(tx, shopId, order.orderId, shipment);
     const shipments = [...activity.shipments, { ...shipment, at: tx.now.toISOString() }];
     const reached = statesReached(order, shipments, tx.now);
     const { shipmentId } = shipment;
@@ -86,14 +96,16 @@ export function managedShipments(api: Operations): void {
     await record(call, open, 'shipped', { shipmentId, lines: numbered(lines) });
     const to = emailAddressOf(order);
     if (to !== undefined) {
+      const [first, ...furtherParcels] = trackedParcels(shipment, settings);
       const facts = {
         orderId: order.orderId,
         orderNumber: order.orderNumber,
         goods: lines.map((part) => partText(part, open)),
         isRest: unshippedLines(order.content, shipments).length === 0,
         carrier: shipment.carrier,
-        trackingCode: shipment.trackingCode,
-        trackingUrl: trackingUrl(shipment, settings) ?? null,
+        trackingCode: first?.trackingCode ?? null,
+        trackingUrl: first?.trackingUrl ?? null,
+        furtherParcels,
       };
       await queueEmailLater(
         tx,
@@ -178,6 +190,25 @@ export function managedShipments(api: Operations): void {
     await queueOrderReturned(tx, shopId, open, lines);
     return managedOrder(tx, call, returned, settings);
   });
+}
+
+/** One code, or the parcels with theirs; where both are given, they must agree. */
+function givenParcels({
+  trackingCode = null,
+  parcels,
+}: Static<typeof NewShipment>): Pick<Shipment, 'trackingCode' | 'trackingUrl' | 'furtherParcels'> {
+  const [first, ...furtherParcels] = (parcels ?? []).map((parcel, index): Parcel => {
+    const { trackingUrl = null } = parcel;
+    if (trackingUrl !== null && webAddress(trackingUrl) === undefined) {
+      throw invalid('WRONG_FORMAT', `parcels.${index}.trackingUrl`);
+    }
+    return { trackingCode: parcel.trackingCode, trackingUrl };
+  });
+  if (!first) return { trackingCode, trackingUrl: null, furtherParcels };
+  if (trackingCode !== null && trackingCode !== first.trackingCode) {
+    throw invalid('UNKNOWN_VALUE', 'trackingCode');
+  }
+  return { ...first, furtherParcels };
 }
 
 /** A payment through a provider must be paid, or reserved, before goods are sent. */

@@ -13,6 +13,8 @@ import type { ContentLine } from '../pricing/content.ts';
 import { toBuyer } from './buyer-schema.ts';
 import { orderColumns, ordersWithCustomers, type OrderRow } from './queries.ts';
 import { toOrder } from './render.ts';
+import type { Shipment } from './manage-queries.ts';
+import { trackedParcels } from './tracking.ts';
 
 /**
  * Orders with all that belongs to them. An erasure keeps their numbers, lines and sums, without texts typed for a
@@ -80,7 +82,7 @@ interface OrderRecords extends OrderRow {
     text: string | null;
     reference: string | null;
   }[];
-  shipments: { shipmentId: string; at: string; lines: object[]; carrier: string; trackingCode: string }[];
+  shipments: Shipment[];
   returns: {
     returnId: string;
     at: string;
@@ -126,7 +128,13 @@ function findOrderRecords(
         select booked_on as "bookedOn", amount, payer, text, reference
         from bank_entry where ${ofOrder} order by booked_on, entry_id`)} as transfers,
       ${listOf(sql`
-        select upper(shipment_id::text) as "shipmentId", at, lines, carrier, tracking_code as "trackingCode"
+        select upper(shipment_id::text) as "shipmentId", at, lines, carrier, tracking_code as "trackingCode",
+          tracking_url as "trackingUrl", ${listOf(sql`
+            select parcel.tracking_code as "trackingCode", parcel.tracking_url as "trackingUrl"
+            from order_parcel parcel
+            where parcel.shop_id = ${shopId} and parcel.order_id = order_shipment.order_id
+              and parcel.shipment_id = order_shipment.shipment_id
+            order by parcel.position`)} as "furtherParcels"
         from order_shipment where ${ofOrder} order by at, shipment_id`)} as shipments,
       ${listOf(sql`
         select upper(return_id::text) as "returnId", at, state, lines, unsent_lines as "unsentLines", restocked,
@@ -162,7 +170,12 @@ function toExport(order: OrderRecords, origin: string, settings: Settings): obje
       ...transfer,
       amount: toDecimal(transfer.amount, currency),
     })),
-    shipments: order.shipments.map(dated),
+    shipments: order.shipments
+      .map(({ shipmentId, at, lines, ...tracking }) => {
+        const { carrier, trackingCode } = tracking;
+        return { shipmentId, at, lines, carrier, trackingCode, parcels: trackedParcels(tracking, settings) };
+      })
+      .map(dated),
     returns: order.returns.map(dated),
     history: order.history.map(dated),
   };
@@ -251,7 +264,9 @@ async function eraseRemarks(tx: Transaction, shopId: string, orderIds: readonly 
   await tx.run(sql`
     update order_return set note = null, reason = null, declared_by = null, contact = null where ${ofOrders}`);
   await tx.run(sql`
-    update order_shipment set tracking_code = null where ${ofOrders} and tracking_code is not null`);
+    update order_shipment set tracking_code = null, tracking_url = null
+    where ${ofOrders} and tracking_code is not null`);
+  await tx.run(sql`delete from order_parcel where ${ofOrders}`);
   // What the bank says of a transfer stays recognisable by its key, so that it is not recorded twice.
   await tx.run(sql`
     update bank_entry set payer = null, text = null, reference = null

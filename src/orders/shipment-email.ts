@@ -1,6 +1,7 @@
 import type { Messages } from '../kernel/messages.ts';
 import type { EmailKind, EmailMessages } from '../platform/email/kind.ts';
 import { ORDER_EMAIL, SAMPLE_ORDER } from './order-email.ts';
+import type { Parcel } from './tracking.ts';
 
 /** Goods of an order were sent. */
 export interface OrderShipped {
@@ -11,10 +12,29 @@ export interface OrderShipped {
   /** Whether everything is sent. */
   isRest: boolean;
   carrier: string | null;
+  /** Of the first parcel. */
   trackingCode: string | null;
   /** The carrier's tracking page. */
   trackingUrl: string | null;
+  /** Absent: an earlier version has queued it. */
+  furtherParcels?: readonly Parcel[];
 }
+
+function parcelsOf({ trackingCode, trackingUrl, furtherParcels = [] }: OrderShipped): readonly Parcel[] {
+  return trackingCode === null ? [] : [{ trackingCode, trackingUrl }, ...furtherParcels];
+}
+
+const pagesOf = (facts: OrderShipped) =>
+  parcelsOf(facts).flatMap(({ trackingCode, trackingUrl }) =>
+    trackingUrl === null ? [] : [{ trackingCode, href: trackingUrl }],
+  );
+
+/** Where there are several, the number tells which parcel it is. */
+const linkTo = (
+  { trackingCode, href }: { trackingCode: string; href: string },
+  label: string,
+  isAlone: boolean,
+) => ({ label: isAlone ? label : `${label}: ${trackingCode}`, href });
 
 export const shipmentEmail: EmailKind<OrderShipped, EmailMessages & Messages['email']['shipped']> = {
   ...ORDER_EMAIL,
@@ -34,12 +54,15 @@ export const shipmentEmail: EmailKind<OrderShipped, EmailMessages & Messages['em
     ...ORDER_EMAIL.placeholders,
     carrier: { meaning: 'Who carries the parcel; nothing if unknown.', value: ({ carrier }) => carrier },
     trackingCode: {
-      meaning: 'The tracking code; nothing if there is none.',
-      value: ({ trackingCode }) => trackingCode,
+      meaning: 'The tracking code, of several parcels all of them; nothing if there is none.',
+      value: (facts) =>
+        parcelsOf(facts)
+          .map(({ trackingCode }) => trackingCode)
+          .join(', ') || null,
     },
     trackingUrl: {
-      meaning: "Address of the carrier's page about the parcel; nothing if there is none.",
-      value: ({ trackingUrl }) => trackingUrl,
+      meaning: "Address of the carrier's page about the first parcel; nothing if there is none.",
+      value: (facts) => pagesOf(facts)[0]?.href ?? null,
     },
     restFollows: {
       meaning: '"The rest of your order will follow."; nothing if this was all.',
@@ -48,9 +71,18 @@ export const shipmentEmail: EmailKind<OrderShipped, EmailMessages & Messages['em
   },
   lines: { meaning: 'The goods in this parcel.', rows: ({ goods }) => goods.map((text) => ({ text })) },
   // The parcel comes first, and the order below it.
-  link: (facts, context) => facts.trackingUrl ?? ORDER_EMAIL.link(facts, context),
-  linkLabel: (facts, messages) => (facts.trackingUrl ? messages.track : messages.link),
-  moreLinks: (facts, context, messages) =>
-    facts.trackingUrl ? [{ label: messages.link, href: ORDER_EMAIL.link(facts, context) }] : [],
+  link: (facts, context) => pagesOf(facts)[0]?.href ?? ORDER_EMAIL.link(facts, context),
+  linkLabel: (facts, messages) => {
+    const [first, ...others] = pagesOf(facts);
+    return first ? linkTo(first, messages.track, others.length === 0).label : messages.link;
+  },
+  moreLinks: (facts, context, messages) => {
+    const [first, ...others] = pagesOf(facts);
+    if (!first) return [];
+    return [
+      ...others.map((page) => linkTo(page, messages.track, false)),
+      { label: messages.link, href: ORDER_EMAIL.link(facts, context) },
+    ];
+  },
   messages: (email) => ({ ...email.aboutOrder, ...email.shipped }),
 };

@@ -1,3 +1,4 @@
+import { webAddress } from '../http/html.ts';
 import { readJson } from '../kernel/json-file.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { recogniseCarrier } from './recognise-carrier.ts';
@@ -19,6 +20,34 @@ export function trackingUrl(
   const known = [...Object.entries(carriers), ...Object.entries(BUILT_IN)];
   const pattern = known.find(([key]) => key.toLowerCase() === name)?.[1];
   return pattern?.replaceAll('{code}', () => encodeURIComponent(trackingCode.replaceAll(/\s/g, '')));
+}
+
+export interface Parcel {
+  trackingCode: string;
+  /** The carrier's page of it, as an app has named it; null: it follows from the carrier and the code. */
+  trackingUrl: string | null;
+}
+
+/** The parcels of a shipment with their pages; null: there is none. A shipment without a code has no parcels. */
+export function trackedParcels(
+  {
+    carrier,
+    trackingCode,
+    trackingUrl: givenUrl,
+    furtherParcels,
+  }: {
+    carrier: string | null;
+    trackingCode: string | null;
+    trackingUrl: string | null;
+    furtherParcels: Parcel[];
+  },
+  settings: Pick<Settings, 'carriers'>,
+): Parcel[] {
+  if (trackingCode === null) return [];
+  return [{ trackingCode, trackingUrl: givenUrl }, ...furtherParcels].map((parcel) => {
+    const byCarrier = () => trackingUrl({ carrier, trackingCode: parcel.trackingCode }, settings);
+    return { ...parcel, trackingUrl: webAddress(parcel.trackingUrl ?? byCarrier()) ?? null };
+  });
 }
 
 /** The carriers whose tracking pages are known, those of the shop first. */

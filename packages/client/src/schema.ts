@@ -7244,6 +7244,24 @@ export interface components {
             /** @description The tax in it, or on it. */
             tax: components["schemas"]["Price"];
         };
+        /** OrderDeliveryOption */
+        OrderDeliveryOption: {
+            /**
+             * @description The app that offered it.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            appId: string;
+            /**
+             * @description The app's id of the option; null: the app had not answered, and the price is the one that the merchant has agreed to.
+             * @example postnl_standard
+             */
+            optionId: string | null;
+            /**
+             * @description Its name.
+             * @example PostNL Standard
+             */
+            name: string;
+        };
         /** LineQuantity */
         LineQuantity: {
             /**
@@ -7256,6 +7274,19 @@ export interface components {
              * @example 2
              */
             quantity: number;
+        };
+        /** Parcel */
+        Parcel: {
+            /**
+             * @description The tracking code of the carrier.
+             * @example 00340434161094042557
+             */
+            trackingCode: string;
+            /**
+             * @description The carrier's page of it; null: it is unknown.
+             * @example https://www.dhl.com/global-en/home/tracking.html?tracking-id=00340434161094042557
+             */
+            trackingUrl: string | null;
         };
         /** Shipment */
         Shipment: {
@@ -7277,10 +7308,12 @@ export interface components {
              */
             carrier: string | null;
             /**
-             * @description The tracking code of the carrier.
+             * @description The tracking code of the carrier; of several parcels that of the first.
              * @example 00340434161094042557
              */
             trackingCode: string | null;
+            /** @description Its parcels with a tracking code. */
+            parcels: components["schemas"]["Parcel"][];
         };
         /** UnsentLine */
         UnsentLine: {
@@ -7477,6 +7510,8 @@ export interface components {
             taxes: components["schemas"]["OrderTax"][];
             /** @description The buyer's details as a business. */
             buyer: components["schemas"]["Buyer"];
+            /** @description The delivery of an app that the customer has chosen; null: a shipping method of the shop. */
+            deliveryOption: components["schemas"]["OrderDeliveryOption"] | null;
             /** @description Oldest first. */
             shipments: components["schemas"]["Shipment"][];
             /** @description Oldest first. */
@@ -8224,6 +8259,19 @@ export interface components {
              */
             quantity: components["schemas"]["Decimal"];
         };
+        /** ParcelRequest */
+        ParcelRequest: {
+            /**
+             * @description The tracking code of the carrier.
+             * @example 00340434161094042557
+             */
+            trackingCode: string;
+            /**
+             * @description The carrier's page of it, with https; absent: it follows from the carrier and the tracking code.
+             * @example https://tracking.example/00340434161094042557
+             */
+            trackingUrl?: string | null;
+        };
         /** ShipmentCreateRequest */
         ShipmentCreateRequest: {
             /** @description The shipped lines; absent: everything that has not been shipped yet. */
@@ -8234,10 +8282,12 @@ export interface components {
              */
             carrier?: string | null;
             /**
-             * @description The tracking code of the carrier.
+             * @description The tracking code of the carrier. Several parcels have theirs in `parcels`; then this is absent, or that of the first.
              * @example 00340434161094042557
              */
             trackingCode?: string | null;
+            /** @description Its parcels. */
+            parcels?: components["schemas"]["ParcelRequest"][] | null;
         };
         /** ReturnCreateRequest */
         ReturnCreateRequest: {
@@ -12983,7 +13033,7 @@ export interface components {
              */
             active?: boolean;
             /**
-             * @description Whether each call has `fields` beside `entity`: the custom fields of what the event is about that the app may read.
+             * @description Whether each call has `fields` beside `entity`: the custom fields of what the event is about that the app may read, and of an order also `deliveryOption`.
              * @example true
              */
             includeFields?: boolean;
@@ -13023,7 +13073,7 @@ export interface components {
             /** @description Where to go from here. */
             links: components["schemas"]["Link"][];
             /**
-             * @description Whether each call has `fields` beside `entity`: the custom fields of what the event is about that the app may read.
+             * @description Whether each call has `fields` beside `entity`: the custom fields of what the event is about that the app may read, and of an order also `deliveryOption`.
              * @example true
              */
             includeFields: boolean;
@@ -14256,7 +14306,9 @@ export type Sales = components['schemas']['Sales'];
 export type SalesSummary = components['schemas']['SalesSummary'];
 export type OrderEditing = components['schemas']['OrderEditing'];
 export type OrderTax = components['schemas']['OrderTax'];
+export type OrderDeliveryOption = components['schemas']['OrderDeliveryOption'];
 export type LineQuantity = components['schemas']['LineQuantity'];
+export type Parcel = components['schemas']['Parcel'];
 export type Shipment = components['schemas']['Shipment'];
 export type UnsentLine = components['schemas']['UnsentLine'];
 export type Return = components['schemas']['Return'];
@@ -14293,6 +14345,7 @@ export type TaskList = components['schemas']['TaskList'];
 export type TaskRequest = components['schemas']['TaskRequest'];
 export type TaskChangeRequest = components['schemas']['TaskChangeRequest'];
 export type LineQuantityRequest = components['schemas']['LineQuantityRequest'];
+export type ParcelRequest = components['schemas']['ParcelRequest'];
 export type ShipmentCreateRequest = components['schemas']['ShipmentCreateRequest'];
 export type ReturnCreateRequest = components['schemas']['ReturnCreateRequest'];
 export type OrderEmailCreateRequest = components['schemas']['OrderEmailCreateRequest'];
@@ -47008,6 +47061,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                 };
             };
         };
@@ -47100,6 +47158,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                 };
             };
         };
@@ -47195,6 +47258,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                 };
             };
         };
@@ -47649,6 +47717,11 @@ export interface operations {
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -47745,6 +47818,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                     /**
                      * @description What changed.
                      * @example {}
@@ -47843,6 +47921,11 @@ export interface operations {
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -47939,6 +48022,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                     /**
                      * @description What changed.
                      * @example {}
@@ -48037,6 +48125,11 @@ export interface operations {
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -48133,6 +48226,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                     /**
                      * @description What changed.
                      * @example {}
@@ -48231,6 +48329,11 @@ export interface operations {
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -48327,6 +48430,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                     /**
                      * @description What changed.
                      * @example {}
@@ -48425,6 +48533,11 @@ export interface operations {
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -48521,6 +48634,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                     /**
                      * @description What changed.
                      * @example {}
@@ -48619,6 +48737,11 @@ export interface operations {
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
                     /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
+                    /**
                      * @description What changed.
                      * @example {}
                      */
@@ -48715,6 +48838,11 @@ export interface operations {
                      *     ]
                      */
                     fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
                     /**
                      * @description What changed.
                      * @example {}

@@ -2,7 +2,7 @@ import type { Markup } from '../../http/html.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import type { DeclaredForm } from '../components/declared-form.ts';
 import type { AdminMessages } from '../messages.ts';
-import type { Draft } from '../pages.ts';
+import type { Draft, FormOptions } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { OrderView } from './order-view.ts';
 import type { FormRequest, Notice } from '../../http/page-kit.ts';
@@ -15,6 +15,8 @@ export interface OrderAction {
   isPossible: (view: OrderView) => boolean;
   /** The declared fields, whose limits and labels apply. */
   form?: DeclaredForm;
+  /** Instead of `form`, where it is declared in several parts. */
+  options?: FormOptions;
   fields: (view: OrderView, draft: Draft | undefined) => Markup;
   /** Calls the operation. Its refusal is shown on the form. */
   save: (visit: ShopVisit, form: FormRequest, order: ManagedOrderAnswer) => Promise<SavedAction>;

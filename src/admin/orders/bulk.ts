@@ -14,7 +14,7 @@ import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { sellerNotice } from './seller-notice.ts';
-import { carrierChoices, carrierOf, isConfirmed, SHIPMENT, unpaidField } from './shipment-actions.ts';
+import { carrierChoices, isConfirmed, parcelsOf, SHIPMENT, unpaidField } from './shipment-actions.ts';
 import { pastedCodes, type PastedCode } from './pasted-codes.ts';
 import { findOrdersByNumberSuffix, findListedOrders } from './queries.ts';
 import type { FormRequest, PageRequest } from '../../http/page-kit.ts';
@@ -191,7 +191,7 @@ async function shipped(visit: ShopVisit, form: FormRequest): Promise<AdminPage> 
 /** Orders that wait for their payment are left out, unless the user has said otherwise. */
 async function shipOne(
   visit: ShopVisit,
-  { number, trackingCode }: PastedCode,
+  { number, trackingCodes }: PastedCode,
   { carrier, isUnpaidShipped }: { carrier: string | null; isUnpaidShipped: boolean },
 ): Promise<Omit<Refused, 'orderNumber'> | undefined> {
   const messages = visit.messages.orders;
@@ -204,7 +204,7 @@ async function shipOne(
     return { problem: messages.shipping.unpaid({ amount }), isUnpaid: true };
   }
   const problem = await problemWith(visit, async () => {
-    const body = { carrier: carrierOf(visit, { carrier, trackingCode }), trackingCode };
+    const body = parcelsOf(visit, { carrier, trackingCodes });
     await visit.call(createShipment, { params: { orderId }, body });
   });
   return problem === undefined ? undefined : { problem };

@@ -5,12 +5,12 @@ import { goodsChips, paymentChips } from './states.ts';
 import { STATES } from '../../orders/schema.ts';
 
 test('codes are pasted from spreadsheets, files and notes', () => {
-  const text = 'ORD261115/1001\tJD 00 01\r\n"1002";"JD0002"\n\n1003, JD0003\n1004';
-  expect(pastedCodes(text).map(({ number, trackingCode }) => [number, trackingCode])).toEqual([
+  const text = 'ORD261115/1001\tJD 00 01\r\n"1002";"JD0002"\n\n1003, JD0003, JD0004\n1004';
+  expect(pastedCodes(text).map(({ number, trackingCodes }) => [number, ...trackingCodes])).toEqual([
     ['ORD261115/1001', 'JD 00 01'],
     ['1002', 'JD0002'],
-    ['1003', 'JD0003'],
-    ['1004', null],
+    ['1003', 'JD0003', 'JD0004'],
+    ['1004'],
   ]);
 });
 

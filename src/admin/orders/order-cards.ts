@@ -2,7 +2,6 @@ import { html, type Markup } from '../../http/html.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
 import { typedText } from '../../orders/line-text.ts';
 import { orderTokens } from '../../orders/order-link.ts';
-import { trackingUrl } from '../../orders/tracking.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import { isAnnounced } from '../../orders/returns.ts';
 import { undoEnd } from '../../orders/undo-shipment.ts';
@@ -157,9 +156,7 @@ function shipmentsCard(view: OrderView): Markup {
   return html`<section class="card">
     <h2>${messages.parcels}</h2>
     <ul class="plain">
-      ${order.management.shipments.map(({ shipmentId, shippedOn, lines, carrier, trackingCode }) => {
-        const href = trackingUrl({ carrier, trackingCode }, visit.settings);
-        const code = trackingCode ?? '';
+      ${order.management.shipments.map(({ shipmentId, shippedOn, lines, carrier, parcels }) => {
         const minutesLeft = Math.ceil(
           (undoEnd(new Date(shippedOn)).getTime() - visit.db.now.getTime()) / 60_000,
         );
@@ -173,7 +170,14 @@ function shipmentsCard(view: OrderView): Markup {
         return html`<li>
           <p>
             <strong>${momentText(new Date(shippedOn), visit.language)}</strong> ${carrier}
-            ${href === undefined ? code : html`<a href="${href}" target="_blank" rel="noopener noreferrer">${code}</a>`}
+            ${parcels.map(({ trackingCode, trackingUrl }, index) => [
+              index > 0 && ', ',
+              trackingUrl === null
+                ? trackingCode
+                : html`<a href="${trackingUrl}" target="_blank" rel="noopener noreferrer"
+                    >${trackingCode}</a
+                  >`,
+            ])}
           </p>
           <p class="quiet">${textOfParts(view, lines)}</p>
           ${

@@ -54,7 +54,7 @@ export function orderPages(pages: ShopPages): void {
           orderPage(await loadView(visit, request.params['orderId']!), request, { action }, draft),
         save: (visit, form) => saveUnchanged(visit, form, action.save),
       },
-      action.form && optionsOf(action.form),
+      action.options ?? (action.form && optionsOf(action.form)),
     );
   }
 

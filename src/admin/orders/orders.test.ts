@@ -242,7 +242,7 @@ describe('an order', () => {
     const unknown = await merchant.post(path, { ...parts, unpaid: 'yes' });
     expect([unknown.status, unknown.text.includes('0034 does not show the carrier.')]).toEqual([400, true]);
     expect(await fingerprint(service)).toEqual(unchanged);
-    const fields = { ...parts, unpaid: 'yes', carrier: 'DHL' };
+    const fields = { ...parts, trackingCode: '0034, 00 35', unpaid: 'yes', carrier: 'DHL' };
     expect((await merchant.post(path, fields)).status).toBe(303);
     const again = await merchant.post(path, fields);
     expect(again.status).toBe(409);
@@ -252,8 +252,13 @@ describe('an order', () => {
       { carrier: 'DHL', trackingCode: '0034', lines: [{ lineItemId: line.lineItemId, quantity: 1 }] },
     ]);
     const shown = await merchant.get(`/orders/${orderId}`);
-    expect(shown.text).toContain('https://www.dhl.com/global-en/home/tracking.html?tracking-id=0034');
+    for (const code of ['0034', '0035']) {
+      expect(shown.text).toContain(`https://www.dhl.com/global-en/home/tracking.html?tracking-id=${code}`);
+    }
     expect(shown.text).toContain(merchant.email);
+    // The second parcel is found by its number, however it is typed.
+    const found = await merchant.get('/orders?view=all&q=00-35');
+    expect(numbersIn(found.text)).toEqual([(await managed(orderId)).orderNumber]);
   });
 
   test('that was shipped by mistake is not, as long as its email waits', async () => {

@@ -2,10 +2,11 @@ export interface PastedCode {
   /** The pasted line. */
   text: string;
   number: string;
-  trackingCode: string | null;
+  /** One for each parcel. */
+  trackingCodes: string[];
 }
 
-/** Two columns as a spreadsheet puts them on the clipboard, or as people type them: order number, then tracking code. */
+/** Two columns as a spreadsheet puts them on the clipboard, or as people type them: order number, then tracking codes. */
 export function pastedCodes(text: string): PastedCode[] {
   return text
     .split(/\r\n?|\n/)
@@ -13,7 +14,10 @@ export function pastedCodes(text: string): PastedCode[] {
     .filter((line) => line !== '')
     .map((line) => {
       const [, number, code] = /^"?([^\s;,"]+)"?[\s;,]*(.*)$/.exec(line) ?? [];
-      const trackingCode = (code ?? '').replaceAll(/^"|"$/g, '').trim();
-      return { text: line, number: number ?? line, trackingCode: trackingCode === '' ? null : trackingCode };
+      const trackingCodes = (code ?? '')
+        .split(/[,;\t]/)
+        .map((one) => one.replaceAll('"', '').trim())
+        .filter((one) => one !== '');
+      return { text: line, number: number ?? line, trackingCodes: [...new Set(trackingCodes)] };
     });
 }

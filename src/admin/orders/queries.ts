@@ -161,6 +161,11 @@ export const foundOrders = (shopId: string, { text, byNumberPart }: OrderSearch,
       and ${trackingKey} ~<~ ${endOf(trackingKeyOf(text))}
     limit ${limit}
   ) union all (
+    select order_id, 2 from order_parcel
+    where shop_id = ${shopId} and ${trackingKey} ~>=~ ${trackingKeyOf(text)}
+      and ${trackingKey} ~<~ ${endOf(trackingKeyOf(text))}
+    limit ${limit}
+  ) union all (
     select order_id, 4 from customer_order
     where shop_id = ${shopId} and customer_id = any (array(
       select customer_id from (${foundCustomers(shopId, { text, customerGroupId: '' }, MAX_CUSTOMERS)}) found

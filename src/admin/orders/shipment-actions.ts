@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { MAX_PARCELS, MAX_TRACKING_CODE } from '../../orders/manage-schema.ts';
 import { createShipment } from '../../orders/manage-shipments.ts';
 import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -8,7 +9,7 @@ import { isProviderName } from '../../orders/payments/providers.ts';
 import { recogniseCarrier } from '../../orders/recognise-carrier.ts';
 import { carrierNames } from '../../orders/tracking.ts';
 import { UNDO_MINUTES } from '../../orders/undo-shipment.ts';
-import { declareForm, readFields, showFields } from '../components/declared-form.ts';
+import { declareForm, optionsOf, readChecked, readFields, showFields } from '../components/declared-form.ts';
 import type { Draft } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { OrderAction } from './action.ts';
@@ -24,12 +25,31 @@ export const SHIPMENT = declareForm(createShipment, ({ orders: { shipping: messa
     hint: messages.carrierHint,
     empty: messages.recognised,
   },
-  trackingCode: { label: messages.trackingCode, autocomplete: 'off' },
 }));
+
+/** A shipment has a code for each of its parcels; the operation takes them with the carrier's pages. */
+const PARCELS = declareForm(
+  {
+    body: Type.Object({
+      trackingCodes: Type.Array(Type.String({ maxLength: MAX_TRACKING_CODE }), { maxItems: MAX_PARCELS }),
+    }),
+  },
+  ({ orders: { shipping: messages } }) => ({
+    trackingCodes: {
+      kind: 'tags',
+      label: messages.trackingCode,
+      hint: messages.parcelsHint,
+      input: 'trackingCode',
+      autocomplete: 'off',
+    },
+  }),
+);
+
+export const SHIPMENT_OPTIONS = optionsOf(SHIPMENT, PARCELS);
 
 export const ship: OrderAction = {
   name: 'ship',
-  form: SHIPMENT,
+  options: SHIPMENT_OPTIONS,
   isPossible: ({ order }) =>
     order.management.cancelledOn === null &&
     order.rejectedOn === null &&
@@ -42,7 +62,10 @@ export const ship: OrderAction = {
     const field = showFields(SHIPMENT, visit, { draft });
     return html`${isUnpaid(order) && unpaidNotice(visit, order, draft)}
       ${lineQuantityFields(view, left, left, draft)}
-      <div class="row">${field('trackingCode')} ${field('carrier', { choices: carrierChoices(visit) })}</div>
+      <div class="row">
+        ${showFields(PARCELS, visit, { draft })('trackingCodes')}
+        ${field('carrier', { choices: carrierChoices(visit) })}
+      </div>
       <p class="hint">${messages.tellsCustomer({ minutes: UNDO_MINUTES })}</p>`;
   },
   save: async (visit, form, order) => {
@@ -52,10 +75,11 @@ export const ship: OrderAction = {
     if (isUnpaid(order) && !isConfirmed(visit, form)) {
       throw badRequest(visit.messages.orders.shipping.confirmUnpaid);
     }
-    const fields = readFields(SHIPMENT, form, visit);
+    const { carrier } = readFields(SHIPMENT, form, visit);
+    const { trackingCodes } = readChecked(PARCELS, form, visit);
     const { management } = await visit.call(createShipment, {
       params: { orderId: order.orderId },
-      body: { lines: typedLines(visit, form, order), ...fields, carrier: carrierOf(visit, fields) },
+      body: { lines: typedLines(visit, form, order), ...parcelsOf(visit, { carrier, trackingCodes }) },
     });
     const { shipmentId } = management.shipments.at(-1)!;
     return {
@@ -100,17 +124,23 @@ export function unpaidField(visit: ShopVisit, text: string, draft: Draft | undef
 
 export const isConfirmed = (visit: ShopVisit, form: FormRequest) => readFields(UNPAID, form, visit).unpaid;
 
-/** The chosen carrier, else the one that the tracking code names. A code without a carrier has no tracking page. */
-export function carrierOf(
-  { messages }: ShopVisit,
-  { carrier, trackingCode }: { carrier?: string | null; trackingCode?: string | null },
-): string | null {
-  if (carrier || !trackingCode) return carrier || null;
-  const recognised = recogniseCarrier(trackingCode);
-  if (recognised === undefined) {
-    throw badRequest(messages.orders.shipping.chooseCarrier({ code: trackingCode }));
-  }
-  return recognised;
+/**
+ * The parcels, by the chosen carrier or else the one that the tracking codes name: a shipment has one carrier. A code
+ * without a carrier has no tracking page.
+ */
+export function parcelsOf(
+  { messages: { orders } }: ShopVisit,
+  { carrier, trackingCodes }: { carrier: string | null | undefined; trackingCodes: readonly string[] },
+): { carrier: string | null; parcels: { trackingCode: string }[] } {
+  const parcels = trackingCodes.map((trackingCode) => ({ trackingCode }));
+  if (carrier || parcels.length === 0) return { carrier: carrier || null, parcels };
+  const [first, ...others] = trackingCodes.map((code) => {
+    const recognised = recogniseCarrier(code);
+    if (recognised === undefined) throw badRequest(orders.shipping.chooseCarrier({ code }));
+    return recognised;
+  });
+  if (others.some((other) => other !== first)) throw badRequest(orders.shipping.severalCarriers);
+  return { carrier: first!, parcels };
 }
 
 /** A quantity field for each line, named after the line. */

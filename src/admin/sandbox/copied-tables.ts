@@ -54,6 +54,7 @@ export const COPIED_TABLES: Readonly<Record<string, 'shop' | 'people' | 'never'>
   order_document: 'people',
   order_event: 'people',
   order_line: 'people',
+  order_parcel: 'people',
   order_payment: 'people',
   order_return: 'people',
   order_shipment: 'people',

@@ -20,8 +20,15 @@ import {
   type LeasedWebhook,
 } from './delivery-queries.ts';
 import { deleteWebhookRow, updateNextTry } from './queries.ts';
+import { EVENT_TYPES } from '../../platform/events/types.ts';
 import { findEntityFields } from './entity-fields.ts';
-import { callbackBody, createEntityLoader, type Entity, type WebhookEntities } from './render.ts';
+import {
+  callbackBody,
+  createEntityLoader,
+  type DeliveryOptionReader,
+  type Entity,
+  type WebhookEntities,
+} from './render.ts';
 import type { DeliveryAttempt, Sender } from './sending.ts';
 import { signatureHeaders, type SigningSecrets } from './signature.ts';
 import type { createSlots } from './slots.ts';
@@ -42,6 +49,7 @@ export interface DeliveryDeps {
   sender: Sender;
   inSlot: ReturnType<typeof createSlots>;
   entities: WebhookEntities;
+  readDeliveryOption: DeliveryOptionReader;
   origin: string;
   log: FastifyBaseLogger;
   /** Stops further sending. */
@@ -172,7 +180,7 @@ async function sendLanes(
 
 /** undefined: it was not sent. */
 async function sendOne(
-  { db, sender, inSlot, origin }: DeliveryDeps,
+  { db, sender, inSlot, origin, readDeliveryOption }: DeliveryDeps,
   { shopId, webhook, secrets }: Turn,
   event: EventRow,
   {
@@ -187,7 +195,12 @@ async function sendOne(
     const found =
       includesFields && entity && appId !== null ? await findEntityFields(db, shopId, event, appId) : [];
     const fields = includesFields ? found : undefined;
-    const body = callbackBody(event, { shopId, webhookId, origin, entity, fields });
+    const isOfOrder = EVENT_TYPES[event.type].resource === 'order' && event.resourceId !== null;
+    const deliveryOption =
+      includesFields && entity && isOfOrder
+        ? await readDeliveryOption(db, shopId, event.resourceId!, origin)
+        : undefined;
+    const body = callbackBody(event, { shopId, webhookId, origin, entity, fields, deliveryOption });
     const messageId = messageIdOf(deliveryIdOf(shopId, webhookId, event.position));
     const headers = signatureHeaders(secrets, { messageId, at: db.serviceNow, body });
     return sender.send(callbackUrl, headers, body);

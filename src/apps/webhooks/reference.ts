@@ -77,9 +77,17 @@ function bodyOf(type: EventType) {
         ],
       },
     }),
+    ...(resource === 'order' && {
+      deliveryOption: {
+        description:
+          'The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.',
+        anyOf: [{ $ref: '#/components/schemas/OrderDeliveryOption' }, { type: 'null' }],
+        examples: [null],
+      },
+    }),
     ...(hasData && { data: { type: 'object', description: 'What changed.', examples: [{}] } }),
   };
-  const required = Object.keys(properties).filter((name) => name !== 'fields');
+  const required = Object.keys(properties).filter((name) => !['fields', 'deliveryOption'].includes(name));
   return { type: 'object', required, properties };
 }
 

@@ -32,6 +32,14 @@ export type EntityReader = (
 /** `src/composition/webhook-entities.ts` lists them; a missing one is sent as an empty object. */
 export type WebhookEntities = Partial<Record<EventResource, EntityReader>>;
 
+/** The delivery of an app that was chosen for an order; null: it is none of an app, or the order is gone. */
+export type DeliveryOptionReader = (
+  db: Queries,
+  shopId: string,
+  orderId: string,
+  origin: string,
+) => Promise<{ appId: string; optionId: string | null; name: string } | null>;
+
 /** The types of the contract, whose body has no `data`. */
 export const CONTRACT_TYPES: ReadonlySet<EventType> = new Set([
   'ORDER_CREATE',
@@ -54,6 +62,7 @@ export function callbackBody(
     origin,
     entity,
     fields,
+    deliveryOption,
     isTest = false,
   }: {
     shopId: string;
@@ -62,6 +71,8 @@ export function callbackBody(
     entity: Entity | undefined;
     /** Custom fields, for webhooks that want them. */
     fields?: readonly ShownField[] | undefined;
+    /** Of an order, for the same webhooks; undefined: it is left out. */
+    deliveryOption?: Awaited<ReturnType<DeliveryOptionReader>> | undefined;
     isTest?: boolean;
   },
 ): Buffer {
@@ -75,6 +86,7 @@ export function callbackBody(
     eventType: event.type,
     entity: entity ?? {},
     ...(fields && { fields }),
+    ...(deliveryOption !== undefined && { deliveryOption }),
     ...((isTest || !CONTRACT_TYPES.has(event.type)) && { data: event.data }),
   }).bytes;
 }

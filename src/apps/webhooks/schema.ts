@@ -35,7 +35,7 @@ const secret = Type.String({
 
 const includeFields = Type.Boolean({
   description:
-    'Whether each call has `fields` beside `entity`: the custom fields of what the event is about that the app may read.',
+    'Whether each call has `fields` beside `entity`: the custom fields of what the event is about that the app may read, and of an order also `deliveryOption`.',
   examples: [true],
 });
 

@@ -17,7 +17,7 @@ import {
   type WebhookKey,
 } from './delivery-queries.ts';
 import { receiverPolicy, type Resolve } from './receiver-address.ts';
-import type { WebhookEntities } from './render.ts';
+import type { DeliveryOptionReader, WebhookEntities } from './render.ts';
 import { createSender } from './sending.ts';
 import { createSlots } from './slots.ts';
 
@@ -49,6 +49,7 @@ export interface WebhookWorkerOptions {
   /** Scheme and host of the links in the payload. */
   origin: string;
   entities: WebhookEntities;
+  readDeliveryOption: DeliveryOptionReader;
   /** Milliseconds between two sweeps. */
   pause?: number | undefined;
   /** Timeout of a receiver in milliseconds. */
@@ -69,7 +70,8 @@ interface BusyShop {
  * once; a sweep finds the work left by other processes and the retries.
  */
 export function startWebhookWorker(options: WebhookWorkerOptions): Background {
-  const { db, config, demoAccess, log, origin, entities, pause = 2_000, timeout, resolve } = options;
+  const { db, config, demoAccess, log, origin, pause = 2_000, timeout, resolve } = options;
+  const { entities, readDeliveryOption } = options;
   const policy = receiverPolicy(config, demoAccess, resolve);
   const sender = createSender(policy, { ...(timeout !== undefined && { timeout }) });
   const inSlot = createSlots(CALLS);
@@ -87,6 +89,7 @@ export function startWebhookWorker(options: WebhookWorkerOptions): Background {
     sender,
     inSlot,
     entities,
+    readDeliveryOption,
     origin,
     log,
     signal: stopping.signal,

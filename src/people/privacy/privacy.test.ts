@@ -91,9 +91,13 @@ async function givenHistory(): Promise<Body> {
   await service.db.run(sql`
     insert into order_payment (shop_id, order_id, payment_id, at, kind, amount, reference, note)
     values ('DemoShop', ${orderId}, ${id()}, ${NOW}, 'payment', 1000, 'TX-1', 'from Wrenna')`);
+  const shipmentId = id();
   await service.db.run(sql`
     insert into order_shipment (shop_id, order_id, shipment_id, at, lines, carrier, tracking_code)
-    values ('DemoShop', ${orderId}, ${id()}, ${NOW}, ${JSON.stringify(lines)}, 'Pigeon', 'ZEPHYR1')`);
+    values ('DemoShop', ${orderId}, ${shipmentId}, ${NOW}, ${JSON.stringify(lines)}, 'Pigeon', 'ZEPHYR1')`);
+  await service.db.run(sql`
+    insert into order_parcel (shop_id, order_id, shipment_id, position, tracking_code, tracking_url)
+    values ('DemoShop', ${orderId}, ${shipmentId}, 2, 'ZEPHYR2', 'https://pigeon.example/ZEPHYR2')`);
   await service.db.run(sql`
     insert into order_return (shop_id, order_id, return_id, at, lines, restocked, note)
     values ('DemoShop', ${orderId}, ${id()}, ${NOW}, ${JSON.stringify(lines)}, true, 'Quillfeather: too small')`);
@@ -199,6 +203,7 @@ describe('erasing', () => {
         'public.newsletter_subscriber',
         'public.order_document',
         'public.order_event',
+        'public.order_parcel',
         'public.order_payment',
         'public.order_return',
         'public.order_shipment',

@@ -1,6 +1,6 @@
 import { dateText, dateTimeText } from '../../http/dates.ts';
 import { notFound } from '../../http/errors.ts';
-import { html, webAddress, type Markup } from '../../http/html.ts';
+import { html, type Markup } from '../../http/html.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { isId } from '../../kernel/ids.ts';
 import { otherPaymentMethods } from '../../orders/choose-payment.ts';
@@ -15,7 +15,7 @@ import { paymentState } from '../../orders/payments/payment-state.ts';
 import { toOrder } from '../../orders/render.ts';
 import { orderStatus, orderTimeline, type TimelineEntry } from '../../orders/timeline.ts';
 import { returnedLines } from '../../orders/returns.ts';
-import { trackingUrl } from '../../orders/tracking.ts';
+import { trackedParcels } from '../../orders/tracking.ts';
 import { withdrawalEnd } from '../../orders/withdrawal-period.ts';
 import { nextSteps } from '../checkout/confirmation.ts';
 import { linesAndTotals, orderParties } from '../checkout/review-step.ts';
@@ -104,18 +104,19 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
 function parcels(visit: Visit, { order, activity, settings }: OpenedOrder): Markup[] {
   const messages = messagesIn(visit.locale).storefront.order;
   if (order.deliveredOn) return [];
-  return activity.shipments.flatMap((shipment) => {
-    const address = webAddress(trackingUrl(shipment, settings));
-    if (address === undefined) return [];
-    const parcel = [shipment.carrier, shipment.trackingCode].filter(Boolean).join(' ');
-    return [
-      html`<p>
-        <a class="button" href="${address}" rel="noreferrer"
-          >${messages.track}<span class="visually-hidden">: ${parcel}</span></a
-        ><br /><small>${parcel}</small>
-      </p>`,
-    ];
-  });
+  return activity.shipments.flatMap((shipment) =>
+    trackedParcels(shipment, settings).flatMap(({ trackingCode, trackingUrl }) => {
+      if (trackingUrl === null) return [];
+      const parcel = [shipment.carrier, trackingCode].filter(Boolean).join(' ');
+      return [
+        html`<p>
+          <a class="button" href="${trackingUrl}" rel="noreferrer"
+            >${messages.track}<span class="visually-hidden">: ${parcel}</span></a
+          ><br /><small>${parcel}</small>
+        </p>`,
+      ];
+    }),
+  );
 }
 
 /** Which items came back, and how many of how many. */
@@ -161,15 +162,20 @@ function entryText(visit: Visit, opened: OpenedOrder, entry: TimelineEntry): Mar
   const messages = messagesIn(locale).storefront.order;
   switch (entry.kind) {
     case 'sent': {
-      const { lines, carrier, trackingCode } = entry.shipment;
-      const address = webAddress(trackingUrl(entry.shipment, opened.settings));
+      const { lines, carrier } = entry.shipment;
+      const tracked = trackedParcels(entry.shipment, opened.settings);
       return html`<strong>${messages.events.sent}</strong> ${partList(visit, opened, lines)}
         ${carrier !== null && html`<p>${messages.carrier}: ${carrier}</p>`}
         ${
-          trackingCode !== null &&
+          tracked.length > 0 &&
           html`<p>
             ${messages.trackingCode}:
-            ${address === undefined ? trackingCode : html`<a href="${address}" rel="noreferrer">${trackingCode}</a>`}
+            ${tracked.map(({ trackingCode, trackingUrl }, index) => [
+              index > 0 && ', ',
+              trackingUrl === null
+                ? trackingCode
+                : html`<a href="${trackingUrl}" rel="noreferrer">${trackingCode}</a>`,
+            ])}
           </p>`
         }`;
     }

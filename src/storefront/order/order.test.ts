@@ -93,6 +93,16 @@ describe('the page of an order', () => {
     expect(sent).toContain(
       'Order placed 15 November 2026 Payment received 15 November 2026 Shipped 2 pieces TEA Carrier: DHL Tracking number: 0034',
     );
+    // Each parcel of the rest has its own page.
+    const parcels = [
+      { trackingCode: '0035' },
+      { trackingCode: '0036', trackingUrl: 'https://dhl.example/36' },
+    ];
+    await well(order, 'POST', '/shipments', { carrier: 'DHL', parcels });
+    const whole = await page();
+    for (const code of ['0034', '0035', '0036']) expect(whole).toContain(`Track your parcel : DHL ${code}`);
+    expect(whole).toContain('Carrier: DHL Tracking number: 0035 , 0036');
+    expect((await visitor.get(path)).text.split('href="https://dhl.example/36"')).toHaveLength(3);
     await well(order, 'POST', '/refunds', { amount: 4.9 });
     expect(await page()).toMatch(/ €?4\.90(?: €)? refunded /);
   });

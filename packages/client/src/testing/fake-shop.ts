@@ -170,7 +170,7 @@ export async function startFakeShop({
   };
 
   const createShipment = (asked: AskedRequest, order: ManagedOrder): FakeAnswer => {
-    const { lines, carrier, trackingCode } = (asked.body ?? {}) as Partial<Shipment>;
+    const { lines, carrier, trackingCode, parcels } = (asked.body ?? {}) as Partial<Shipment>;
     const left = unshippedLines(order);
     if (left.length === 0) {
       return refusal(asked, 409, 'Conflict', 'There is nothing left to be sent', 'NOTHING_TO_SHIP');
@@ -181,7 +181,11 @@ export async function startFakeShop({
       shippedOn,
       lines: lines ?? left,
       carrier: carrier ?? null,
-      trackingCode: trackingCode ?? null,
+      trackingCode: parcels?.[0]?.trackingCode ?? trackingCode ?? null,
+      parcels: (parcels ?? (trackingCode ? [{ trackingCode }] : [])).map((parcel) => ({
+        trackingUrl: null,
+        ...parcel,
+      })),
     };
     const sent: ManagedOrder = {
       ...order,

@@ -20,6 +20,8 @@ export interface NewOrder {
   address?: Partial<Address>;
   /** The key and the name of the delivery that the customer has chosen. */
   shipping?: { id: string; name: string; price?: number };
+  /** What the customer has chosen of an app; absent: a shipping method of the shop. */
+  deliveryOption?: ManagedOrder['management']['deliveryOption'];
 }
 
 const VAT = 19;
@@ -30,6 +32,7 @@ export function newOrder({
   lines = [{}],
   address = {},
   shipping = { id: 'standard', name: 'Parcel' },
+  deliveryOption = null,
 }: NewOrder = {}): ManagedOrder {
   const orderId = newId();
   const items = lines.map(productLine);
@@ -109,6 +112,7 @@ export function newOrder({
       outstandingAmount: euros(0),
       taxes: [{ rate: VAT, amount: euros(total), tax: euros(tax, 'NONE') }],
       buyer: { buyerReference: null, purchaseOrderNumber: null, vatCheck: null },
+      deliveryOption,
       shipments: [],
       returns: [],
       payments: [],
