@@ -64,11 +64,12 @@ export async function createCart(
   capability: Capability,
   show: ShowCart,
 ): Promise<object> {
-  const { carts, shopId, currency, locale } = context;
+  const { carts, shopId, origin, currency, locale } = context;
   const wanted = await findWanted(context, request as CartRequest);
   return write(async (tx) => {
     const { cart, token } = await carts.create({
       shopId,
+      origin,
       body: { currency, locale, lineItems: [] },
       caller: undefined,
       transaction: tx,
@@ -121,8 +122,9 @@ export function cancelCart(
   );
 }
 
-const requestFor = ({ shopId }: AssistantContext, { cartId, token }: NamedCart) => ({
+const requestFor = ({ shopId, origin }: AssistantContext, { cartId, token }: NamedCart) => ({
   shopId,
+  origin,
   params: { cartId },
   cartToken: token,
 });
