@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import type { Merchant } from './admin.ts';
 
@@ -58,6 +59,41 @@ export function signedAnswer(
   const timestamp = String(Math.floor(at / 1000));
   const hmac = createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64');
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${hmac}` };
+}
+
+/** What an app answers to a call; a function answers by itself. */
+export type Reply = object | ((question: AppQuestion, response: ServerResponse) => void);
+
+/** Answers the calls at these paths, and records what was asked. */
+export function answerCalls(app: FakeApp, replyAt: (path: string) => Reply | undefined): AppQuestion[] {
+  const asked: AppQuestion[] = [];
+  app.answer = (request, response) => {
+    const reply = replyAt(request.url!);
+    if (!reply) return false;
+    void text(request).then((body) => {
+      const question = { headers: request.headers, body: JSON.parse(body) as Record<string, unknown> };
+      asked.push(question);
+      if (typeof reply === 'function') return reply(question, response);
+      return answerWith(app, question, response, JSON.stringify(reply));
+    });
+    return true;
+  };
+  return asked;
+}
+
+/** Sends an answer that the app has signed; `change` alters the headers. */
+export function answerWith(
+  app: FakeApp,
+  question: AppQuestion,
+  response: ServerResponse,
+  body: string,
+  change: { at?: number; id?: string; secret?: string } = {},
+): void {
+  response.writeHead(200, {
+    'content-type': 'application/json',
+    ...signedAnswer(app, question, body, change),
+  });
+  response.end(body);
 }
 
 export async function startFakeApp(): Promise<FakeApp> {

@@ -1620,6 +1620,7 @@ export const cart: Fact<string> = async (shop) => {
       shippingMethodId: shipping,
       shippingPrice: null,
       deliveryOption: null,
+      linePrices: null,
       paymentMethodId: payLater,
       paymentTransactionId: 'QP-4711',
       paymentStatus: 'FAILED',

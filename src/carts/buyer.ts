@@ -36,7 +36,7 @@ export const updateCartBuyer = operation({
 });
 
 export function cartBuyer(api: Operations, carts: CartStore): void {
-  api.read(getCartBuyer, async (call) => toBuyer((await carts.open(call)).cart.buyer));
+  api.read(getCartBuyer, async (call) => toBuyer((await carts.find(call)).buyer));
 
   api.writeWithStore(updateCartBuyer, async (call) => {
     const references = referencesOf(call.body);

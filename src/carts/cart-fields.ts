@@ -31,12 +31,12 @@ export const cartLineFieldOperations = fieldOperations({
 /** The custom fields of carts and of their lines, which go over to the order. */
 export function cartFields(api: Operations, carts: CartStore): void {
   fieldValues(api, cartFieldOperations, {
-    find: async (call) => cartThing((await carts.open(call)).cart.cartId),
+    find: async (call) => cartThing((await carts.find(call)).cartId),
     lock: async (call) => cartThing((await carts.lock(call.tx, call)).cartId),
   });
 
   fieldValues(api, cartLineFieldOperations, {
-    find: async (call) => lineThing((await carts.open(call)).cart, call.params.lineItemId),
+    find: async (call) => lineThing(await carts.find(call), call.params.lineItemId),
     lock: async (call) => {
       const { tx, shopId, params } = call;
       const cart = await carts.lock(tx, call);

@@ -36,6 +36,7 @@ import {
 } from './cart.ts';
 import { cacheCart, cachedCart, dropCachedCart } from './cart-cache.ts';
 import { setVatCheck } from './changes.ts';
+import type { LinePriceSource } from './line-prices.ts';
 import { namedProducts } from './lines.ts';
 import { newCart, type CartIngredients, type CreatedCart, type NewCartRequest } from './new-cart.ts';
 import { insertUnchangedCarts, updateUnchangedCarts, type CartUpdate } from './optimistic-queries.ts';
@@ -47,6 +48,7 @@ import {
   insertCart,
   lockCart,
   updateCart,
+  updateLinePrices,
 } from './queries.ts';
 
 /** Both only improve speed: without them the answers are the same. */
@@ -66,7 +68,12 @@ export interface CartRequest {
   isAdmitted?: true;
 }
 
-export interface CartWriteRequest extends CartRequest {
+export interface PricedCartRequest extends CartRequest {
+  /** Scheme and host of the service, for apps that are asked about prices. */
+  origin: string;
+}
+
+export interface CartWriteRequest extends PricedCartRequest {
   /** undefined: a visitor of the storefront. */
   caller: Caller | undefined;
   /** Set with an Idempotency-Key, and where several calls are one write: this transaction commits it. */
@@ -97,7 +104,11 @@ export type CartStore = ReturnType<typeof createCartStore>;
  * Carts in PostgreSQL. Callers describe a change as a pure function; this file decides from which copy of the cart it
  * is computed, and makes sure that nothing is lost when several requests change the same cart.
  */
-export function createCartStore(service: Database, options: CartStoreOptions, vatRegister: VatRegister) {
+export function createCartStore(
+  service: Database,
+  options: CartStoreOptions,
+  { vatRegister, linePrices }: { vatRegister: VatRegister; linePrices: LinePriceSource },
+) {
   const batched = <Item, Result>(work: BatchWork<Item, Result>) =>
     options.batch
       ? createBatcher(service, work)
@@ -152,12 +163,40 @@ export function createCartStore(service: Database, options: CartStoreOptions, va
     });
   };
 
+  /**
+   * Asks apps for the prices of the lines, unless the cart knows them, and saves what they have said: also when the cart
+   * is only read, so that it is asked for once and not by each reader. When another request has changed the cart
+   * meanwhile, that one asks.
+   */
+  const withLinePrices = async (
+    { shopId, params, origin }: Pick<PricedCartRequest, 'shopId' | 'params' | 'origin'>,
+    known: PricedCart,
+  ): Promise<PricedCart> => {
+    if (await linePrices.isCurrent(known)) return known;
+    const db = service.atClockOf(shopId);
+    const given = await linePrices.ask(known, origin);
+    if (isDeepStrictEqual(given, known.cart.linePrices)) return known;
+    const cart = { ...known.cart, linePrices: given };
+    if ((await updateLinePrices(db, shopId, cart)) === 0) {
+      dropCachedCart(db, shopId, params.cartId);
+      return known;
+    }
+    const saved = { ...cart, version: cart.version + 1 };
+    cacheCart(db, shopId, saved);
+    return { ...known, cart: saved, priced: contentOf(saved, known.settings, db.now) };
+  };
+
   return {
-    /** The cart with its sums, for callers with access to it. */
-    async open(request: CartRequest): Promise<PricedCart> {
+    /** The cart without its sums, for callers with access to it. */
+    async find(request: CartRequest): Promise<CartRow> {
+      return (await load(service.atClockOf(request.shopId), findCart, request, {})).cart;
+    },
+
+    /** The cart with its sums, for callers with access to it. Call it outside of transactions: apps may be asked. */
+    async open(request: PricedCartRequest): Promise<PricedCart> {
       const db = service.atClockOf(request.shopId);
       const { cart, settings } = await load(db, findCart, request, {});
-      return { cart, settings, priced: contentOf(cart, settings, db.now) };
+      return withLinePrices(request, { cart, settings, priced: contentOf(cart, settings, db.now) });
     },
 
     /** The cart, locked against changes and against being ordered until the transaction ends. */
@@ -206,7 +245,7 @@ export function createCartStore(service: Database, options: CartStoreOptions, va
      * Asks the register again when the check in the cart is no longer fresh, before the cart is ordered. Call it
      * outside of transactions. Returns the cart as it was.
      */
-    async refreshVatCheck(request: CartRequest): Promise<OpenCart> {
+    async refreshVatCheck(request: PricedCartRequest): Promise<OpenCart> {
       const db = service.atClockOf(request.shopId);
       const open = await load(db, findCart, request, {});
       const { cart, settings } = open;
@@ -250,7 +289,8 @@ export function createCartStore(service: Database, options: CartStoreOptions, va
         return isSaved ? { cart: { ...next, version: next.version + 1 }, settings, priced } : undefined;
       });
       cacheCart(transaction ?? db, shopId, changed.cart);
-      return changed;
+      // Within a transaction no app is asked: the cart has the shop's own prices until it is read.
+      return transaction ? changed : withLinePrices(request, changed);
     },
 
     /** One statement when the settings are cached, and one more for products that are not; else two or three. */
@@ -264,7 +304,7 @@ export function createCartStore(service: Database, options: CartStoreOptions, va
       };
       const createLocked = async (tx: Transaction) => createStored(tx, await loadIngredients(tx, request));
       if (transaction) return createLocked(transaction);
-      const made = await withTransactionFallback(db, createLocked, async () => {
+      const made: CreatedCart = await withTransactionFallback(db, createLocked, async () => {
         const cached = options.cache ? await cachedIngredients(db, request) : undefined;
         const first =
           cached &&
@@ -278,7 +318,8 @@ export function createCartStore(service: Database, options: CartStoreOptions, va
         return createStored(db, stored);
       });
       cacheCart(db, shopId, made.cart);
-      return made;
+      const { cartId } = made.cart;
+      return { ...made, ...(await withLinePrices({ ...request, params: { cartId } }, made)) };
     },
 
     /** Turns a cart into something else, in the same steps as `update`; the cart is gone from then on. */

@@ -3,7 +3,7 @@ import type { Caller } from '../http/callers.ts';
 import { Refusal } from '../http/errors.ts';
 import type { TaxType } from '../http/price.ts';
 import { contentOf, type PricedContent } from '../pricing/content.ts';
-import type { CartCoupon, DeliveryOption, PaymentStatus, StoredLine } from '../pricing/input.ts';
+import type { CartCoupon, DeliveryOption, LinePrices, PaymentStatus, StoredLine } from '../pricing/input.ts';
 import type { Address } from '../shops/countries/address.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { Buyer } from '../shops/vat-numbers/buyer.ts';
@@ -33,6 +33,8 @@ export interface StoredCart {
   shippingPrice: number | null;
   /** The app's answer for the chosen method; null: it is one of the shop. */
   deliveryOption: DeliveryOption | null;
+  /** What apps have answered for the lines; null: none was asked. */
+  linePrices: LinePrices | null;
   paymentMethodId: string | null;
   paymentTransactionId: string | null;
   paymentStatus: PaymentStatus | null;
@@ -101,7 +103,7 @@ export interface PricedCart {
 }
 
 /** Far below the largest exact number, with room for any price increase. */
-const MAX_WORTH = 1e13;
+export const MAX_WORTH = 1e13;
 
 /** The sums of a changed cart; a cart worth more than can be counted is refused. */
 export function priceCart(cart: CartRow, settings: Settings, now: Date): PricedContent {

@@ -13,6 +13,8 @@ import type { Cart, NewCart } from './schema.ts';
 export interface NewCartRequest {
   shopId: string;
   body: NewCart;
+  /** Scheme and host of the service, for apps that are asked about prices. */
+  origin: string;
   /** undefined: a visitor of the storefront, who never sees a token. */
   caller: Caller | undefined;
   /** Set where several calls are one write. */
@@ -65,6 +67,7 @@ export function newCart(
     shippingMethodId: null,
     shippingPrice: null,
     deliveryOption: null,
+    linePrices: null,
     paymentMethodId: null,
     paymentTransactionId: null,
     paymentStatus: null,

@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { givenMerchant, type Merchant } from '../../test/admin.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../test/demo.ts';
 import {
+  answerCalls,
+  answerWith,
   givenInstalledApp,
   LABELS,
-  signedAnswer,
   startFakeApp,
   type AppQuestion,
   type FakeApp,
+  type Reply,
 } from '../../test/fake-app.ts';
 import { givenVisitor, mainOf } from '../../test/visitor.ts';
 import type { Service } from '../../test/service.ts';
@@ -32,8 +32,6 @@ const EXPRESS = {
 };
 const SLOW_BOAT = { id: 'boat', name: 'Slow boat', price: 300 };
 
-/** What the app answers; a function answers by itself. */
-type Reply = object | ((question: AppQuestion, response: ServerResponse) => void);
 let delivery: Reply;
 let check: Reply;
 let asked: AppQuestion[];
@@ -48,17 +46,9 @@ beforeAll(async () => {
   await givenOtherShop(service);
   merchant = await givenMerchant(service);
   app = await startFakeApp();
-  app.answer = (request, response) => {
-    const reply = request.url === '/delivery' ? delivery : request.url === '/check' ? check : undefined;
-    if (!reply) return false;
-    void text(request).then((body) => {
-      const question = { headers: request.headers, body: JSON.parse(body) as Record<string, unknown> };
-      asked.push(question);
-      if (typeof reply === 'function') return reply(question, response);
-      return answerWith(question, response, JSON.stringify(reply));
-    });
-    return true;
-  };
+  asked = answerCalls(app, (path) =>
+    path === '/delivery' ? delivery : path === '/check' ? check : undefined,
+  );
   appId = await givenCalls(CALLS);
   kettle = (await service.db.one<{ id: string }>(sql`
     select upper(product_id::text) as id from product where shop_id = 'DemoShop' and product_number = 'CB-101'`))!
@@ -71,16 +61,8 @@ afterAll(async () => {
 beforeEach(() => {
   delivery = { options: [EXPRESS, SLOW_BOAT] };
   check = { ok: true };
-  asked = [];
+  asked.length = 0;
 });
-
-function answerWith(question: AppQuestion, response: ServerResponse, body: string, change = {}) {
-  response.writeHead(200, {
-    'content-type': 'application/json',
-    ...signedAnswer(app, question, body, change),
-  });
-  response.end(body);
-}
 
 /** Installs the app with these calls, after the last one is gone: its circuits begin anew. */
 async function givenCalls(calls: object[]): Promise<string> {
@@ -209,7 +191,7 @@ test('the chosen option is in the totals, and the order stores it', async () => 
   });
   expect(chosen.cartValidation.possibleShippingMethods).toContain('Courier');
   expect(JSON.stringify(chosen.links)).not.toContain(`/shipping-methods/${id}`);
-  asked = [];
+  asked.length = 0;
   const order = await call('POST', '/order');
   expect(order.status).toBe(201);
   expect(order.body.shippingData.price.amount).toBe(12.9);
@@ -270,7 +252,7 @@ test('an option that is gone before the order is chosen no longer', async () => 
 
 test('with an Idempotency-Key the apps are asked before its transaction, and a replay asks nobody', async () => {
   const { call, headers } = await givenChosen();
-  asked = [];
+  asked.length = 0;
   const keyed = { headers: { ...headers, 'idempotency-key': 'order-1' } };
   const first = await call('POST', '/order', keyed);
   expect([first.status, first.body.shippingData.price.amount]).toEqual([201, 12.9]);
@@ -317,18 +299,18 @@ const FAILURES: readonly [string, () => Reply, string][] = [
   [
     'signs with another secret',
     () => (question, response) =>
-      answerWith(question, response, '{"options":[]}', { secret: 'somebody else' }),
+      answerWith(app, question, response, '{"options":[]}', { secret: 'somebody else' }),
     'The signature of the answer is wrong: webhook-signature',
   ],
   [
     'signs an old answer',
     () => (question, response) =>
-      answerWith(question, response, '{"options":[]}', { at: Date.now() - 61_000 }),
+      answerWith(app, question, response, '{"options":[]}', { at: Date.now() - 61_000 }),
     'The answer is too old: webhook-timestamp',
   ],
   [
     'repeats what it has said to another question',
-    () => (question, response) => answerWith(question, response, '{"options":[]}', { id: 'recorded' }),
+    () => (question, response) => answerWith(app, question, response, '{"options":[]}', { id: 'recorded' }),
     'The answer is not for this call: webhook-id',
   ],
   [
@@ -338,7 +320,7 @@ const FAILURES: readonly [string, () => Reply, string][] = [
   ],
   [
     'answers no JSON',
-    () => (question, response) => answerWith(question, response, 'express: 12.90'),
+    () => (question, response) => answerWith(app, question, response, 'express: 12.90'),
     'The answer is not JSON',
   ],
   [
@@ -418,7 +400,9 @@ test('an app that keeps failing is not called for a while, and then tried again'
     expect(ofApp((await cart.options()).items)).toEqual([]);
     service.setClock(new Date(Date.now() + 31_000));
     delivery = (question, response) =>
-      answerWith(question, response, JSON.stringify({ options: [EXPRESS] }), { at: Date.now() + 31_000 });
+      answerWith(app, question, response, JSON.stringify({ options: [EXPRESS] }), {
+        at: Date.now() + 31_000,
+      });
     expect(ofApp((await cart.options()).items)).toHaveLength(1);
     expect(ofApp((await cart.options()).items)).toHaveLength(1);
     service.setClock(undefined);

@@ -21,12 +21,18 @@ import type { OrderRow } from '../orders/queries.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { priceCart, type PricedCart } from '../carts/cart.ts';
 import type { CartStore, CartStoreOptions, CartWriteRequest, OpenCart } from '../carts/cart-store.ts';
+import {
+  LinePriceChanged,
+  LinePricesOutdated,
+  requireLinePrices,
+  type LinePriceSource,
+} from '../carts/line-prices.ts';
 import { placedOrder, shortage } from './new-order.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
 
 type OrderRequestOfCart = CartWriteRequest & {
-  /** Scheme and host, for apps that are asked. */
-  origin: string;
+  /** `decide` compares the cart with what the customer has seen; else a price that changes is refused once. */
+  isConfirmed?: boolean;
 };
 
 export interface PlaceOrder {
@@ -44,7 +50,12 @@ export interface PlaceOrder {
 export function createPlaceOrder(
   service: Database,
   carts: CartStore,
-  { batch, config, calls }: Pick<CartStoreOptions, 'batch'> & { config: Config; calls: AppCalls },
+  {
+    batch,
+    config,
+    calls,
+    linePrices,
+  }: Pick<CartStoreOptions, 'batch'> & { config: Config; calls: AppCalls; linePrices: LinePriceSource },
 ): PlaceOrder {
   const placeUnlocked = batch
     ? createOrderBatcher(service)
@@ -53,7 +64,11 @@ export function createPlaceOrder(
   const place = async (
     request: CartWriteRequest,
     decide: (cart: PricedCart, now: Date) => NewOrder,
-    { isVatChecked, checks }: { isVatChecked: boolean; checks: AppChecks | undefined },
+    {
+      isVatChecked,
+      isPriced,
+      checks,
+    }: { isVatChecked: boolean; isPriced: boolean; checks: AppChecks | undefined },
   ) => {
     const { shopId, entry, transaction } = request;
     const db = service.atClockOf(shopId);
@@ -61,6 +76,13 @@ export function createPlaceOrder(
       const { now } = tx ?? db;
       const vatCheck = open.cart.buyer?.vatCheck;
       if (vatCheck && !isVatChecked && !isFresh(vatCheck, now)) throw new VatCheckOutdated();
+      const isAnswered = isPriced ? linePrices.isKnown(open) : linePrices.isCurrent(open);
+      if (!(await isAnswered)) {
+        // Another process may have asked the apps since this one has cached the cart.
+        if (isCached) return undefined;
+        throw new LinePricesOutdated();
+      }
+      requireLinePrices(open.cart);
       const cart: PricedCart = { ...open, priced: priceCart(open.cart, open.settings, now) };
       // The apps are not asked about an order that is refused anyway.
       let order: NewOrder;
@@ -110,6 +132,21 @@ export function createPlaceOrder(
     }
   };
 
+  /**
+   * Asks the apps for the prices of the lines. A change is in the cart, so that the customer sees it before another
+   * order.
+   */
+  const priceLines = async (request: OrderRequestOfCart): Promise<void> => {
+    const before = await carts.find(request);
+    const { cart } = await carts.open(request);
+    requireLinePrices(cart);
+    if (
+      !request.isConfirmed &&
+      !isDeepStrictEqual(before.linePrices?.prices ?? [], cart.linePrices?.prices ?? [])
+    )
+      throw new LinePriceChanged();
+  };
+
   const placeOrder = async (
     request: OrderRequestOfCart,
     decide: (cart: PricedCart, now: Date) => NewOrder,
@@ -120,12 +157,13 @@ export function createPlaceOrder(
     // Within a transaction neither a register nor an app can be asked; `prepare` of the operation has asked before.
     if (transaction) {
       try {
-        return await place(request, decide, { isVatChecked: true, checks: prepared });
+        return await place(request, decide, { isVatChecked: true, isPriced: true, checks: prepared });
       } catch (error) {
-        throw error instanceof AppsNotAsked ? new Refusal('CART_CHANGED') : error;
+        const isNotAsked = error instanceof AppsNotAsked || error instanceof LinePricesOutdated;
+        throw isNotAsked ? new Refusal('CART_CHANGED') : error;
       }
     }
-    const known = { isVatChecked: false, checks: undefined as AppChecks | undefined };
+    const known = { isVatChecked: false, isPriced: false, checks: undefined as AppChecks | undefined };
     // Each may have to be asked once; a cart that changes all the time is not ordered.
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       try {
@@ -134,6 +172,9 @@ export function createPlaceOrder(
         if (error instanceof VatCheckOutdated) {
           await carts.refreshVatCheck(request);
           known.isVatChecked = true;
+        } else if (error instanceof LinePricesOutdated) {
+          await priceLines(request);
+          known.isPriced = true;
         } else if (error instanceof AppsNotAsked) known.checks = await ask(request, error.cart);
         else throw error;
       }
@@ -144,8 +185,9 @@ export function createPlaceOrder(
   return Object.assign(placeOrder, {
     askApps: async (request: OrderRequestOfCart, { cart, settings }: OpenCart): Promise<AppChecks> => {
       const asked = await calls.asked(service, settings, 'checkoutValidation');
-      if (!cart.deliveryOption && asked.length === 0) return { validated: null, delivery: null };
       try {
+        if (!(await linePrices.isCurrent({ cart, settings }))) await priceLines(request);
+        if (!cart.deliveryOption && asked.length === 0) return { validated: null, delivery: null };
         return await ask(request, await carts.open(request));
       } catch (error) {
         if (!isRefusal(error)) throw error;
@@ -155,7 +197,7 @@ export function createPlaceOrder(
   });
 }
 
-const MAX_ATTEMPTS = 4;
+const MAX_ATTEMPTS = 5;
 
 /** The VAT number was checked so long ago that the register has to be asked again, outside of the transaction. */
 class VatCheckOutdated extends Error {

@@ -39,12 +39,13 @@ export function order(api: Operations, carts: CartStore, placeOrder: PlaceOrder)
   const prepare = async (call: PrepareStoreCall<{ cartId: string }, unknown, unknown>) => {
     if (!call.isKeyed) return undefined;
     const open = await carts.refreshVatCheck(call);
-    return placeOrder.askApps({ ...call, transaction: undefined, entry: undefined }, open);
+    const isConfirmed = call.ifMatch !== undefined;
+    return placeOrder.askApps({ ...call, transaction: undefined, entry: undefined, isConfirmed }, open);
   };
   api.writeWithStore({ ...createOrder, prepare }, async (call) => {
     const { caller, origin, ifMatch, prepared } = call;
     const { order, settings } = await placeOrder(
-      call,
+      { ...call, isConfirmed: ifMatch !== undefined },
       (cart, now) => {
         const order = newOrder(cart, now, caller.app?.appId ?? null);
         requireMatch(withoutFieldTags(ifMatch), () => cartEtag(toCart(cart, { origin, hasPickup: true })));

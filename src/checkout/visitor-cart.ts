@@ -84,7 +84,7 @@ export async function startCart(
   body: NewCart,
   appId: string | null = null,
 ): Promise<Cart> {
-  const made = await carts.create({ shopId, body, caller: undefined, appId });
+  const made = await carts.create({ shopId, body, caller: undefined, appId, origin });
   return toCart(made, { origin, status: made.status, hasPickup: false });
 }
 
@@ -100,7 +100,7 @@ export async function orderCart(
 ): Promise<string | undefined> {
   const { db, placeOrder, shopId, locale } = shopper;
   const placed = await undefinedIfGone(
-    placeOrder({ ...requestOf(shopper, cartId), origin: shopper.origin }, (cart, now) => {
+    placeOrder({ ...requestOf(shopper, cartId), isConfirmed: true }, (cart, now) => {
       if (reviewed !== reviewDigest(cart.cart, cart.priced.content)) throw new NotAsReviewed();
       const given = requiredConsents(cart.priced.content, cart.settings, locale).filter(({ kind }) =>
         consents.includes(kind),
@@ -111,9 +111,10 @@ export async function orderCart(
   return placed ? placed.order.orderId : (await findOrderOfCart(db, shopId, cartId))?.orderId;
 }
 
-function requestOf({ shopId }: Shopper, cartId: string): CartWriteRequest {
+function requestOf({ shopId, origin }: Shopper, cartId: string): CartWriteRequest {
   return {
     shopId,
+    origin,
     params: { cartId },
     cartToken: undefined,
     isAdmitted: true,

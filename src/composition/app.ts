@@ -28,6 +28,7 @@ import { createPlaceOrder } from '../checkout/order-cart.ts';
 import { order } from '../checkout/routes.ts';
 import { paymentAndShipping } from '../carts/payment-and-shipping.ts';
 import { deliveryOptions } from '../carts/delivery-options.ts';
+import { createLinePrices } from '../carts/line-prices.ts';
 import { carts } from '../carts/routes.ts';
 import { assignments } from '../catalogue/categories/assignments.ts';
 import { moveCategories } from '../catalogue/categories/move.ts';
@@ -375,8 +376,14 @@ export async function buildApp({
     onLogFailure: (error) => log.warn({ err: error }, 'calls of apps are not recorded'),
   });
   app.decorate('appCalls', appCalls);
-  const cartStore = createCartStore(db, cartStoreOptions, vatRegister);
-  const placeOrder = createPlaceOrder(db, cartStore, { ...cartStoreOptions, config, calls: appCalls });
+  const linePrices = createLinePrices(db, appCalls);
+  const cartStore = createCartStore(db, cartStoreOptions, { vatRegister, linePrices });
+  const placeOrder = createPlaceOrder(db, cartStore, {
+    ...cartStoreOptions,
+    config,
+    calls: appCalls,
+    linePrices,
+  });
   const eventWaiting = createEventWaiting(db, log);
   const payments: PaymentDeps = { db, providers: createProviders(db, demoAccess, providers), loadKey, log };
   const answerSeal = createAnswerSeal(loadKey);
@@ -390,7 +397,7 @@ export async function buildApp({
     isRefusedDemoToken,
     demoAccess,
     answerSeal,
-    checkCart: (request) => cartStore.open(request),
+    checkCart: (request) => cartStore.find(request),
   });
   shop(api, { findFields: findFieldsOfShop });
   shopFields(api);

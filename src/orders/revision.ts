@@ -78,8 +78,11 @@ export function revised(content: Content, edits: Edits = {}): Content {
         ...amounts
       } = totals.lines[index]!;
       const shopPrices = line.shopPrices && { ...line.shopPrices, quantityPrice: shopQuantityPrice };
+      const { priceAppId, ...agreedLine } = line;
+      const isPricedByHand = changed?.lineItemId === line.lineItemId && changed.price !== undefined;
       return {
-        ...line,
+        ...agreedLine,
+        ...(priceAppId !== undefined && !isPricedByHand && { priceAppId }),
         quantity: facts.lines[index]!.quantity,
         ...amounts,
         ...(shopPrices && { shopPrices }),

@@ -13,7 +13,6 @@ import type {
   CartInput,
   CouponInput,
   DeliveryOption,
-  LineInput,
   PaymentStatus,
   CartSelection,
   StoredLine,
@@ -27,6 +26,7 @@ import {
   type DeliveryQuestion,
 } from './delivery-option.ts';
 import type { DaySpan } from './delivery-span.ts';
+import { appPricesOf, linePriceQuestion, type KnownLine, type LinePriceQuestion } from './line-prices.ts';
 import { toShownPrice, type AppliedTax } from './tax.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
 import { isGoodsClass, type ServiceTax } from './service-tax.ts';
@@ -126,6 +126,8 @@ export interface ContentLine {
   image: { imageKey: string; sizes: ImageSizes } | null;
   energyLabel: ProductFacts['energyLabel'] | null;
   dataSheet: string | null;
+  /** The app that has given its price; missing: it is the shop's own, or was set by hand. */
+  priceAppId?: string;
   /** The text that the customer typed for it. */
   customText?: string;
   /** The headline of its text field; missing: the product has none. */
@@ -202,7 +204,7 @@ export interface PricedContent {
 }
 
 export function contentOf(cart: CartSelection, settings: Settings, now: Date): PricedContent {
-  const lines = knownLines(cart, settings);
+  const { lines, appPrices } = pricedLines(cart, settings);
   const option = chosenOption(cart);
   const facts = inputOf(cart, lines, now);
   let totals = cartTotals(facts, settings);
@@ -214,7 +216,11 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
   const content: Content = {
     currency: cart.currency,
     taxType: cart.taxType,
-    lines: lines.map((line, index) => contentLine(line, totals.lines[index]!, isOther, cart, settings)),
+    lines: lines.map((line, index) => {
+      const appPrice = appPrices.get(line.line.lineItemId);
+      const content = contentLine(line, totals.lines[index]!, isOther, cart, settings);
+      return appPrice ? { ...content, priceAppId: appPrice.appId } : content;
+    }),
     subTotal: totals.subTotal,
     basketDiscount: totals.basketDiscount,
     coupon: totals.coupon && {
@@ -262,7 +268,7 @@ export function deliveryQuestionOf(
   settings: Settings,
   now: Date,
 ): DeliveryQuestion | undefined {
-  const lines = knownLines(cart, settings);
+  const { lines } = pricedLines(cart, settings);
   const selection = { ...cart, shippingMethodId: ANY_OPTION.shippingMethodId, deliveryOption: ANY_OPTION };
   const facts = inputOf(selection, lines, now);
   const totals = cartTotals(facts, settings);
@@ -307,14 +313,27 @@ function inputOf(cart: CartSelection, lines: CartInput['lines'], now: Date): Car
   };
 }
 
+/** What apps are asked about the prices of this cart; undefined: it has no line whose price is open. */
+export function linePriceQuestionOf(cart: CartSelection, settings: Settings): LinePriceQuestion | undefined {
+  return linePriceQuestion(cart, knownLines(cart, settings), settings);
+}
+
+/** The lines with the prices that apps have given for them. */
+function pricedLines(cart: CartSelection, settings: Settings) {
+  const lines = knownLines(cart, settings);
+  const appPrices = appPricesOf(cart, lines, settings);
+  if (appPrices.size === 0) return { lines, appPrices };
+  return {
+    lines: lines.map((line) => ({ ...line, appPrice: appPrices.get(line.line.lineItemId)?.price })),
+    appPrices,
+  };
+}
+
 /**
  * A product that was deleted, or has lost its price, cannot be sold: its line is left out. In a currency that the shop
  * has given up, no product can be sold.
  */
-function knownLines(
-  cart: CartSelection,
-  settings: Settings,
-): (LineInput & { product: CartProduct; line: StoredLine })[] {
+function knownLines(cart: CartSelection, settings: Settings): KnownLine[] {
   if (!settings.currencies.includes(cart.currency)) return [];
   const byId = new Map(cart.products.map((product) => [product.productId, product]));
   return cart.lines.flatMap((line) => {

@@ -48,13 +48,30 @@ export interface DeliveryOption {
   questionDigest: string;
 }
 
+/** The prices that apps have given for the lines of a cart, as the cart stores them. */
+export interface LinePrices {
+  /** Of the question that was answered: they are for no other lines. */
+  questionDigest: string;
+  /** ISO 8601: the apps need not be asked again before. */
+  until: string;
+  /** By app and line: minor units of the cart's currency, in the tax model of the shop. A line is priced by one app. */
+  prices: { appId: string; lines: Record<string, number> }[];
+  /** The name of an app that has not answered, and without which the cart is not ordered; null: all have. */
+  missing: string | null;
+}
+
 export interface LineInput {
   /** An exact decimal: "7.5". */
   quantity: string;
   /** The unit price set by hand, in minor units and in the terms of the cart; null: the product's. */
   price: number | null;
-  /** The customer has typed a text for it, which may cost extra; a price set by hand includes it. */
+  /** The customer has typed a text for it, which may cost extra; a price set by hand, or by an app, includes it. */
   hasCustomText?: boolean;
+  /**
+   * What an app has answered instead of the shop's own price, for the same amount and in the same terms: minor units of
+   * the cart's currency, in the tax model of the shop. undefined: the shop's own.
+   */
+  appPrice?: number | undefined;
   product: PricedProduct;
 }
 
@@ -111,7 +128,11 @@ export interface CartSelection {
   currency: string;
   taxType: TaxType;
   customerGroupId: string | null;
+  /** Missing: unknown. */
+  customerId?: string | null;
   lines: readonly StoredLine[];
+  /** Missing or null: no app was asked. */
+  linePrices?: LinePrices | null;
   /** The existing products of its lines, and maybe others. */
   products: readonly CartProduct[];
   coupon: CartCoupon | null;

@@ -288,11 +288,12 @@ interface PricedLine extends Omit<LineTotals, 'discountShare' | 'couponShare'> {
 }
 
 function pricedLine(
-  { quantity, price, hasCustomText = false, product }: LineInput,
+  line: LineInput,
   { currency, taxType, customerGroupId }: CartInput,
   taxOf: TaxOf,
   shop: ShopRules,
 ): PricedLine {
+  const { quantity, price, appPrice, product } = line;
   const tax = taxOf(taxClassFor(product.taxClassId, shop));
   const { taxClass, taxRate, priceRate, treatment } = tax;
   const shown = (minor: number) => toShownPrice(minor, tax, shop.taxModel, taxType);
@@ -321,10 +322,7 @@ function pricedLine(
       shopExtras,
     };
   }
-  const textPrice = hasCustomText ? (priceIn(product.customisation?.prices, currency, shop) ?? 0) : 0;
-  const shopQuantityPrice =
-    (askedPrice(product, quantity, currency, customerGroupId, shop) ?? 0) +
-    priceOfQuantity(textPrice, priceQuantity, 1);
+  const shopQuantityPrice = appPrice ?? ownPrice(line, { currency, customerGroupId }, shop);
   const quantityPrice = shown(shopQuantityPrice);
   const shopAmount = priceOfQuantity(shopQuantityPrice, quantity, priceQuantity);
   return {
@@ -342,6 +340,20 @@ function pricedLine(
     shopAmount,
     shopExtras,
   };
+}
+
+/** The shop's own price of a line, with its typed text: for `priceQuantity` units, in the shop's tax model. */
+export function ownPrice(
+  { quantity, hasCustomText = false, product }: LineInput,
+  { currency, customerGroupId }: Pick<CartInput, 'currency' | 'customerGroupId'>,
+  shop: ShopRules,
+): number {
+  const { priceQuantity } = product.orderUnit ?? ORDER_UNIT;
+  const textPrice = hasCustomText ? (priceIn(product.customisation?.prices, currency, shop) ?? 0) : 0;
+  return (
+    (askedPrice(product, quantity, currency, customerGroupId, shop) ?? 0) +
+    priceOfQuantity(textPrice, priceQuantity, 1)
+  );
 }
 
 function offersIn(currency: string, shop: ShopRules): BasketDiscount[] {

@@ -18,6 +18,8 @@ export {
   type CallSecrets,
   type DeliveryAnswer,
   type DeliveryQuestion,
+  type LinePriceAnswer,
+  type LinePriceQuestion,
   type ShopCall,
   type SignedBody,
 } from './calls.ts';

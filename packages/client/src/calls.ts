@@ -5,7 +5,7 @@ import { headerOf, isRecent, type WebhookRequest } from './webhooks.ts';
 /** For the back end of an app: the calls with which a shop asks it while a customer waits. */
 
 /** What the manifest names in `calls`. */
-export type CallKind = 'deliveryOptions' | 'checkoutValidation';
+export type CallKind = 'deliveryOptions' | 'linePrices' | 'checkoutValidation';
 
 export interface ShopCall {
   kind: CallKind;
@@ -50,6 +50,38 @@ export interface DeliveryAnswer {
     price: number;
     /** Working days in transit. */
     days?: { from: number; to: number };
+  }[];
+}
+
+/** What `linePrices` asks about a cart. Nothing in it names a person. */
+export interface LinePriceQuestion {
+  currency: string;
+  /** Whether prices include VAT: those of the shop, and those of the answer. */
+  taxModel: 'GROSS' | 'NET';
+  customerId: string | null;
+  customerGroupId: string | null;
+  lines: {
+    lineItemId: string;
+    productId: string;
+    productNumber: string;
+    /** A decimal. */
+    quantity: string;
+    /** The shop's own, in minor units, for `priceQuantity` units. */
+    price: number;
+    priceQuantity: number;
+    /** What the customer has typed for the product. */
+    customText: string | null;
+  }[];
+}
+
+export interface LinePriceAnswer {
+  /** That of the question. */
+  currency: string;
+  /** Only lines whose price is another than the shop's. */
+  prices: {
+    lineItemId: string;
+    /** Minor units, for the `priceQuantity` of the question. */
+    price: number;
   }[];
 }
 

@@ -38,7 +38,8 @@ export function withoutAnswer(visit: ShopVisit, { kind, onFailure }: AppCall): s
   const { without } = visit.messages.apps.asked;
   if (typeof onFailure === 'object') return without.price({ price: amountText(onFailure.price, visit) });
   if (kind === 'deliveryOptions') return onFailure === 'hide' ? without.hide : without.refuseDelivery;
-  return onFailure === 'hide' ? without.accept : without.refuse;
+  if (onFailure === 'refuse') return without.refuse;
+  return kind === 'linePrices' ? without.ownPrices : without.accept;
 }
 
 const list = (title: string, items: readonly (string | Markup)[]) =>

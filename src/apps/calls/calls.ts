@@ -37,6 +37,8 @@ export interface AppAnswer<Answer> {
   call: AppCall;
   /** undefined: it has not answered in time, or not as agreed. */
   answer: Answer | undefined;
+  /** Milliseconds since 1970: as long as the answer holds for an equal question; 0: not even now. */
+  until: number;
 }
 
 /** Whose apps are asked. */
@@ -191,7 +193,7 @@ export function createAppCalls({ db, policy, loadKey, metrics, onLogFailure }: C
     shop: AskedShop,
     asked: AskedApp,
     { kind, about, read }: Question<Answer>,
-  ): Promise<Answer | undefined> => {
+  ): Promise<Pick<AppAnswer<Answer>, 'answer' | 'until'>> => {
     const body = Buffer.from(JSON.stringify({ kind, shop: shop.shopId, ...about }));
     const digest = createHash('sha256').update(body).digest('base64url');
     const { url, cacheSeconds } = asked.call;
@@ -200,18 +202,18 @@ export function createAppCalls({ db, policy, loadKey, metrics, onLogFailure }: C
     const cached = db.caches.of(answers).get(key);
     if (cached && cached.until > db.serviceNow.getTime()) {
       spared.inc({ kind, reason: 'cached' });
-      return cached.value as Answer;
+      return { answer: cached.value as Answer, until: cached.until };
     }
-    const known = underWay.get(key) as Promise<Answer | undefined> | undefined;
-    if (known) return known;
-    const asking = call(shop, asked, body, read).finally(() => underWay.delete(key));
-    underWay.set(key, asking);
-    const value = await asking;
-    if (value !== undefined && cacheSeconds > 0) {
-      const until = db.serviceNow.getTime() + cacheSeconds * 1000;
-      db.caches.of(answers).set(key, { value, until }, JSON.stringify(value).length);
+    let asking = underWay.get(key) as Promise<Answer | undefined> | undefined;
+    if (!asking) {
+      asking = call(shop, asked, body, read).finally(() => underWay.delete(key));
+      underWay.set(key, asking);
     }
-    return value;
+    const answer = await asking;
+    if (answer === undefined || cacheSeconds === 0) return { answer, until: 0 };
+    const until = db.serviceNow.getTime() + cacheSeconds * 1000;
+    db.caches.of(answers).set(key, { value: answer, until }, JSON.stringify(answer).length);
+    return { answer, until };
   };
 
   const asked: AppCalls['asked'] = async (queries, shop, kind) => {
@@ -229,7 +231,7 @@ export function createAppCalls({ db, policy, loadKey, metrics, onLogFailure }: C
         apps.map(async (one) => ({
           app: { appId: one.app.appId, name: one.app.name },
           call: one.call,
-          answer: await askOne(shop, one, question),
+          ...(await askOne(shop, one, question)),
         })),
       );
     },

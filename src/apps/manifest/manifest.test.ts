@@ -289,7 +289,7 @@ test.each([
 test('a kind of call that is not there yet is named with those that are', () => {
   const calls = [{ kind: 'taxes', url: '/t', onFailure: 'hide' }];
   expect(() => parseManifest(JSON.stringify({ ...LABELS, calls }), new URL(app.origin))).toThrow(
-    'The manifest is not valid: /calls/0/kind must be equal to one of the allowed values: deliveryOptions, checkoutValidation',
+    'The manifest is not valid: /calls/0/kind must be equal to one of the allowed values: deliveryOptions, linePrices, checkoutValidation',
   );
 });
 

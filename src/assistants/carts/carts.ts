@@ -64,11 +64,12 @@ export async function createCart(
   capability: Capability,
   show: ShowCart,
 ): Promise<object> {
-  const { carts, shopId, currency, locale } = context;
+  const { carts, shopId, origin, currency, locale } = context;
   const wanted = await findWanted(context, request as CartRequest);
   return write(async (tx) => {
     const { cart, token } = await carts.create({
       shopId,
+      origin,
       body: { currency, locale, lineItems: [] },
       caller: undefined,
       transaction: tx,
@@ -116,8 +117,9 @@ export function cancelCart(call: OperationCall, capability: Capability, show: Sh
   );
 }
 
-const requestFor = ({ shopId }: AssistantContext, { cartId, token, isAdmitted }: NamedCart) => ({
+const requestFor = ({ shopId, origin }: AssistantContext, { cartId, token, isAdmitted }: NamedCart) => ({
   shopId,
+  origin,
   params: { cartId },
   cartToken: token,
   ...(isAdmitted && { isAdmitted }),

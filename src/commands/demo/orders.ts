@@ -134,6 +134,7 @@ async function filledCart(
     buyer: null,
     shippingPrice: null,
     deliveryOption: null,
+    linePrices: null,
     paymentTransactionId: null,
     paymentStatus: null,
     paymentName: null,
