@@ -121,7 +121,7 @@ const AGAINST = options.quick ? { rounds: 5, seconds: 2 } : { rounds: 11, second
 const CLUSTER = { calls: options.quick ? 20 : 300 };
 /** Only when it is asked for. */
 const FIELDS = options.quick
-  ? { products: 500, rounds: 3, seconds: 1 }
+  ? { products: 500, rounds: 5, seconds: 2 }
   : { products: 2_000, rounds: 11, seconds: 3 };
 const WEBHOOKS = { seconds: options.quick ? 5 : 30, perSecond: 1_000 };
 const STATEMENTS = { searches: options.quick ? 2_000 : 20_000 };
