@@ -1618,6 +1618,7 @@ export const cart: Fact<string> = async (shop) => {
       shippingPrice: null,
       deliveryOption: null,
       linePrices: null,
+      appTaxes: null,
       paymentMethodId: payLater,
       paymentTransactionId: 'QP-4711',
       paymentStatus: 'FAILED',
