@@ -1621,6 +1621,7 @@ export const cart: Fact<string> = async (shop) => {
       shippingPrice: null,
       deliveryOption: null,
       linePrices: null,
+      appTaxes: null,
       paymentMethodId: payLater,
       paymentTransactionId: 'QP-4711',
       paymentStatus: 'FAILED',

@@ -26,6 +26,7 @@ import {
   requesterOf,
   type VatRegister,
 } from '../shops/vat-numbers/register.ts';
+import type { AppTerms } from './app-terms.ts';
 import {
   isExpired,
   priceCart,
@@ -36,7 +37,6 @@ import {
 } from './cart.ts';
 import { cacheCart, cachedCart, dropCachedCart } from './cart-cache.ts';
 import { setVatCheck } from './changes.ts';
-import type { LinePriceSource } from './line-prices.ts';
 import { namedProducts } from './lines.ts';
 import { newCart, type CartIngredients, type CreatedCart, type NewCartRequest } from './new-cart.ts';
 import { insertUnchangedCarts, updateUnchangedCarts, type CartUpdate } from './optimistic-queries.ts';
@@ -48,7 +48,7 @@ import {
   insertCart,
   lockCart,
   updateCart,
-  updateLinePrices,
+  updateAppTerms,
 } from './queries.ts';
 
 /** Both only improve speed: without them the answers are the same. */
@@ -69,7 +69,7 @@ export interface CartRequest {
 }
 
 export interface PricedCartRequest extends CartRequest {
-  /** Scheme and host of the service, for apps that are asked about prices. */
+  /** Scheme and host of the service, for apps that are asked. */
   origin: string;
 }
 
@@ -107,7 +107,7 @@ export type CartStore = ReturnType<typeof createCartStore>;
 export function createCartStore(
   service: Database,
   options: CartStoreOptions,
-  { vatRegister, linePrices }: { vatRegister: VatRegister; linePrices: LinePriceSource },
+  { vatRegister, appTerms }: { vatRegister: VatRegister; appTerms: AppTerms },
 ) {
   const batched = <Item, Result>(work: BatchWork<Item, Result>) =>
     options.batch
@@ -164,20 +164,21 @@ export function createCartStore(
   };
 
   /**
-   * Asks apps for the prices of the lines, unless the cart knows them, and saves what they have said: also when the cart
+   * Asks apps for prices and taxes, unless the cart knows them, and saves what they have said: also when the cart
    * is only read, so that it is asked for once and not by each reader. When another request has changed the cart
    * meanwhile, that one asks.
    */
-  const withLinePrices = async (
+  const withAppTerms = async (
     { shopId, params, origin }: Pick<PricedCartRequest, 'shopId' | 'params' | 'origin'>,
     known: PricedCart,
   ): Promise<PricedCart> => {
-    if (await linePrices.isCurrent(known)) return known;
+    if (await appTerms.areCurrent(known)) return known;
     const db = service.atClockOf(shopId);
-    const given = await linePrices.ask(known, origin);
-    if (isDeepStrictEqual(given, known.cart.linePrices)) return known;
-    const cart = { ...known.cart, linePrices: given };
-    if ((await updateLinePrices(db, shopId, cart)) === 0) {
+    const { linePrices, appTaxes } = known.cart;
+    const given = await appTerms.ask(known, origin);
+    if (isDeepStrictEqual(given, { linePrices, appTaxes })) return known;
+    const cart = { ...known.cart, ...given };
+    if ((await updateAppTerms(db, shopId, cart)) === 0) {
       dropCachedCart(db, shopId, params.cartId);
       return known;
     }
@@ -196,7 +197,7 @@ export function createCartStore(
     async open(request: PricedCartRequest): Promise<PricedCart> {
       const db = service.atClockOf(request.shopId);
       const { cart, settings } = await load(db, findCart, request, {});
-      return withLinePrices(request, { cart, settings, priced: contentOf(cart, settings, db.now) });
+      return withAppTerms(request, { cart, settings, priced: contentOf(cart, settings, db.now) });
     },
 
     /** The cart, locked against changes and against being ordered until the transaction ends. */
@@ -289,8 +290,8 @@ export function createCartStore(
         return isSaved ? { cart: { ...next, version: next.version + 1 }, settings, priced } : undefined;
       });
       cacheCart(transaction ?? db, shopId, changed.cart);
-      // Within a transaction no app is asked: the cart has the shop's own prices until it is read.
-      return transaction ? changed : withLinePrices(request, changed);
+      // Within a transaction no app is asked: the cart has the shop's own prices and taxes until it is read.
+      return transaction ? changed : withAppTerms(request, changed);
     },
 
     /** One statement when the settings are cached, and one more for products that are not; else two or three. */
@@ -319,7 +320,7 @@ export function createCartStore(
       });
       cacheCart(db, shopId, made.cart);
       const { cartId } = made.cart;
-      return { ...made, ...(await withLinePrices({ ...request, params: { cartId } }, made)) };
+      return { ...made, ...(await withAppTerms({ ...request, params: { cartId } }, made)) };
     },
 
     /** Turns a cart into something else, in the same steps as `update`; the cart is gone from then on. */

@@ -3,7 +3,14 @@ import type { Caller } from '../http/callers.ts';
 import { Refusal } from '../http/errors.ts';
 import type { TaxType } from '../http/price.ts';
 import { contentOf, type PricedContent } from '../pricing/content.ts';
-import type { CartCoupon, DeliveryOption, LinePrices, PaymentStatus, StoredLine } from '../pricing/input.ts';
+import type {
+  AppTaxes,
+  CartCoupon,
+  DeliveryOption,
+  LinePrices,
+  PaymentStatus,
+  StoredLine,
+} from '../pricing/input.ts';
 import type { Address } from '../shops/countries/address.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { Buyer } from '../shops/vat-numbers/buyer.ts';
@@ -35,6 +42,8 @@ export interface StoredCart {
   deliveryOption: DeliveryOption | null;
   /** What apps have answered for the lines; null: none was asked. */
   linePrices: LinePrices | null;
+  /** The same for the taxes. */
+  appTaxes: AppTaxes | null;
   paymentMethodId: string | null;
   paymentTransactionId: string | null;
   paymentStatus: PaymentStatus | null;

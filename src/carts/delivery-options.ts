@@ -2,14 +2,12 @@ import { createHash } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import { AnswerProblem } from '../apps/calls/answer.ts';
 import type { AppAnswer, AppCalls } from '../apps/calls/calls.ts';
-import { LINE } from '../apps/manifest/schema.ts';
 import { Refusal } from '../http/errors.ts';
 import { textIn, type Localised } from '../http/locale.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { Price, priceOf } from '../http/price.ts';
 import { Id, Nullable } from '../http/schemas.ts';
-import { compileBody } from '../http/validation.ts';
 import { anyText } from '../catalogue/products/render.ts';
 import { contentOf, deliveryQuestionOf, named } from '../pricing/content.ts';
 import { zoneOfMethod } from '../pricing/delivery.ts';
@@ -17,6 +15,7 @@ import { questionDigest } from '../pricing/delivery-option.ts';
 import { transitDays } from '../pricing/delivery-span.ts';
 import type { DeliveryOption } from '../pricing/input.ts';
 import type { Settings } from '../shops/settings/settings.ts';
+import { answerOf, AppText, inLocales } from './app-answer.ts';
 import type { CartRow, PricedCart } from './cart.ts';
 import type { CartStore } from './cart-store.ts';
 
@@ -24,15 +23,6 @@ import type { CartStore } from './cart-store.ts';
 const MAX_PRICE = 1_000_000_000;
 const MAX_OPTIONS = 10;
 const MAX_DAYS = 100;
-
-const AppText = Type.Union([
-  Type.String({ maxLength: 100, pattern: LINE }),
-  Type.Record(Type.String({ pattern: '^[a-z]{2}$' }), Type.String({ maxLength: 100, pattern: LINE }), {
-    minProperties: 1,
-    maxProperties: 20,
-    additionalProperties: false,
-  }),
-]);
 
 const days = Type.Integer({ minimum: 0, maximum: MAX_DAYS });
 
@@ -50,12 +40,7 @@ const DeliveryAnswer = Type.Object({
 type DeliveryAnswer = Static<typeof DeliveryAnswer>;
 
 function readDeliveryAnswer(answer: unknown): DeliveryAnswer {
-  const validate = compileBody(DeliveryAnswer);
-  if (!validate(answer)) {
-    const [error] = validate.errors ?? [];
-    throw new AnswerProblem(`The answer is not valid: ${error?.instancePath ?? ''} ${error?.message ?? ''}`);
-  }
-  const { options } = answer as DeliveryAnswer;
+  const { options } = answerOf<DeliveryAnswer>(DeliveryAnswer, answer);
   if (new Set(options.map(({ id }) => id)).size < options.length) {
     throw new AnswerProblem('The answer is not valid: /options: an id is there twice');
   }
@@ -136,13 +121,6 @@ function methodIdOf(appId: string, optionId: string): string {
     .toString('hex')
     .toUpperCase()
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-}
-
-/** An app's texts in the locales of the shop: English replaces a language that the app lacks. */
-export function inLocales(text: string | Localised, { locales }: Pick<Settings, 'locales'>): Localised {
-  if (typeof text === 'string') return Object.fromEntries(locales.map((locale) => [locale, text]));
-  const standIn = text['en'] ?? Object.values(text)[0]!;
-  return Object.fromEntries(locales.map((locale) => [locale, text[locale.slice(0, 2)] ?? standIn]));
 }
 
 /** The option of the cart as it is offered now; undefined: it is no longer. */

@@ -13,7 +13,7 @@ import type { Cart, NewCart } from './schema.ts';
 export interface NewCartRequest {
   shopId: string;
   body: NewCart;
-  /** Scheme and host of the service, for apps that are asked about prices. */
+  /** Scheme and host of the service, for apps that are asked. */
   origin: string;
   /** undefined: a visitor of the storefront, who never sees a token. */
   caller: Caller | undefined;
@@ -68,6 +68,7 @@ export function newCart(
     shippingPrice: null,
     deliveryOption: null,
     linePrices: null,
+    appTaxes: null,
     paymentMethodId: null,
     paymentTransactionId: null,
     paymentStatus: null,

@@ -26,7 +26,7 @@ const cartColumns = (shopId: string, productIds: readonly string[] = []) => sql`
   cart.customer_id as "customerId", cart.lines, cart.coupon_line_item_id as "couponLineItemId",
   cart.coupon_code_key as "couponCodeKey", cart.billing_address as "billingAddress",
   cart.shipping_address as "shippingAddress", cart.buyer, cart.shipping_method_id as "shippingMethodId",
-  cart.shipping_price as "shippingPrice", cart.delivery_option as "deliveryOption", cart.line_prices as "linePrices", cart.payment_method_id as "paymentMethodId",
+  cart.shipping_price as "shippingPrice", cart.delivery_option as "deliveryOption", cart.line_prices as "linePrices", cart.app_taxes as "appTaxes", cart.payment_method_id as "paymentMethodId",
   cart.payment_transaction_id as "paymentTransactionId", cart.payment_status as "paymentStatus",
   cart.payment_name as "paymentName", cart.payment_price as "paymentPrice",
   cart.assistant_session_id as "assistantSessionId",
@@ -266,13 +266,13 @@ export function copyCart(
   return tx.run(sql`
     insert into cart (shop_id, cart_id, token_hash, created_at, changed_at, version, currency, locale, tax_type,
       customer_id, lines, product_ids, coupon_line_item_id, coupon_code_key, billing_address, shipping_address,
-      buyer, shipping_method_id, shipping_price, delivery_option, line_prices, payment_method_id,
-       payment_transaction_id,
-      payment_status, payment_name, payment_price, assistant_session_id)
+      buyer, shipping_method_id, shipping_price, delivery_option, line_prices, app_taxes, payment_method_id,
+      payment_transaction_id, payment_status, payment_name, payment_price, assistant_session_id)
     select shop_id, ${copy.cartId}::uuid, ${copy.tokenHash}::bytea, ${tx.now}::timestamptz, ${tx.now}::timestamptz, 1,
       currency, locale, tax_type, customer_id, lines, product_ids, coupon_line_item_id, coupon_code_key,
-      billing_address, shipping_address, buyer, shipping_method_id, shipping_price, delivery_option,
-      line_prices, payment_method_id, payment_transaction_id, payment_status, payment_name, payment_price, assistant_session_id
+      billing_address, shipping_address, buyer, shipping_method_id, shipping_price, delivery_option, line_prices,
+      app_taxes, payment_method_id, payment_transaction_id, payment_status, payment_name, payment_price,
+      assistant_session_id
     from cart where shop_id = ${shopId} and cart_id = ${cartId}`);
 }
 
@@ -298,16 +298,21 @@ export function updateCart(db: Queries, shopId: string, cart: StoredCart) {
 }
 
 /**
- * Saves what apps have answered for the lines of a cart that is still the one they were asked about. It is no change by
+ * Saves what apps have answered about the prices and taxes of a cart that is still the one they were asked about. It is no change by
  * the shopper, so the cart is not younger for it. 0: the cart was changed by another request since, or is gone.
  */
-export function updateLinePrices(
+export function updateAppTerms(
   db: Queries,
   shopId: string,
-  { cartId, version, linePrices }: Pick<StoredCart, 'cartId' | 'version' | 'linePrices'>,
+  {
+    cartId,
+    version,
+    linePrices,
+    appTaxes,
+  }: Pick<StoredCart, 'cartId' | 'version' | 'linePrices' | 'appTaxes'>,
 ) {
   return db.run(sql`
-    update cart set line_prices = ${linePrices}, version = version + 1
+    update cart set line_prices = ${linePrices}, app_taxes = ${appTaxes}, version = version + 1
     where shop_id = ${shopId} and cart_id = ${cartId} and version = ${version}`);
 }
 

@@ -4,12 +4,12 @@ import { Type, type Static } from 'typebox';
 import { AnswerProblem } from '../apps/calls/answer.ts';
 import type { AppCalls } from '../apps/calls/calls.ts';
 import { LINE } from '../apps/manifest/schema.ts';
-import { askForDelivery, inLocales, optionNow } from '../carts/delivery-options.ts';
+import { answerOf, inLocales } from '../carts/app-answer.ts';
+import { askForDelivery, optionNow } from '../carts/delivery-options.ts';
 import type { PricedCart } from '../carts/cart.ts';
 import type { Queries } from '../db/database.ts';
 import { Refusal } from '../http/errors.ts';
 import { textIn } from '../http/locale.ts';
-import { compileBody } from '../http/validation.ts';
 import type { DeliveryOption } from '../pricing/input.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 
@@ -38,12 +38,7 @@ const ValidationAnswer = Type.Object({
 type ValidationAnswer = Static<typeof ValidationAnswer>;
 
 function readValidation(answer: unknown): ValidationAnswer {
-  const validate = compileBody(ValidationAnswer);
-  if (!validate(answer)) {
-    const [error] = validate.errors ?? [];
-    throw new AnswerProblem(`The answer is not valid: ${error?.instancePath ?? ''} ${error?.message ?? ''}`);
-  }
-  const { ok, reason, field } = answer as ValidationAnswer;
+  const { ok, reason, field } = answerOf<ValidationAnswer>(ValidationAnswer, answer);
   if (!ok && reason === undefined) throw new AnswerProblem('The answer is not valid: /reason is missing');
   return { ok, ...(reason !== undefined && { reason }), ...(field && { field }) };
 }

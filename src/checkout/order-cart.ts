@@ -21,12 +21,7 @@ import type { OrderRow } from '../orders/queries.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { priceCart, type PricedCart } from '../carts/cart.ts';
 import type { CartStore, CartStoreOptions, CartWriteRequest, OpenCart } from '../carts/cart-store.ts';
-import {
-  LinePriceChanged,
-  LinePricesOutdated,
-  requireLinePrices,
-  type LinePriceSource,
-} from '../carts/line-prices.ts';
+import { AppTermsOutdated, requireAppTerms, type AppTerms, type StoredTerms } from '../carts/app-terms.ts';
 import { placedOrder, shortage } from './new-order.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
 
@@ -54,8 +49,8 @@ export function createPlaceOrder(
     batch,
     config,
     calls,
-    linePrices,
-  }: Pick<CartStoreOptions, 'batch'> & { config: Config; calls: AppCalls; linePrices: LinePriceSource },
+    appTerms,
+  }: Pick<CartStoreOptions, 'batch'> & { config: Config; calls: AppCalls; appTerms: AppTerms },
 ): PlaceOrder {
   const placeUnlocked = batch
     ? createOrderBatcher(service)
@@ -66,9 +61,9 @@ export function createPlaceOrder(
     decide: (cart: PricedCart, now: Date) => NewOrder,
     {
       isVatChecked,
-      isPriced,
+      hasTerms,
       checks,
-    }: { isVatChecked: boolean; isPriced: boolean; checks: AppChecks | undefined },
+    }: { isVatChecked: boolean; hasTerms: boolean; checks: AppChecks | undefined },
   ) => {
     const { shopId, entry, transaction } = request;
     const db = service.atClockOf(shopId);
@@ -76,13 +71,13 @@ export function createPlaceOrder(
       const { now } = tx ?? db;
       const vatCheck = open.cart.buyer?.vatCheck;
       if (vatCheck && !isVatChecked && !isFresh(vatCheck, now)) throw new VatCheckOutdated();
-      const isAnswered = isPriced ? linePrices.isKnown(open) : linePrices.isCurrent(open);
+      const isAnswered = hasTerms ? appTerms.areKnown(open) : appTerms.areCurrent(open);
       if (!(await isAnswered)) {
         // Another process may have asked the apps since this one has cached the cart.
         if (isCached) return undefined;
-        throw new LinePricesOutdated();
+        throw new AppTermsOutdated();
       }
-      requireLinePrices(open.cart);
+      requireAppTerms(open.cart);
       const cart: PricedCart = { ...open, priced: priceCart(open.cart, open.settings, now) };
       // The apps are not asked about an order that is refused anyway.
       let order: NewOrder;
@@ -133,18 +128,17 @@ export function createPlaceOrder(
   };
 
   /**
-   * Asks the apps for the prices of the lines. A change is in the cart, so that the customer sees it before another
-   * order.
+   * Asks the apps for the prices and taxes. A change is in the cart, so that the customer sees it before another order.
    */
-  const priceLines = async (request: OrderRequestOfCart): Promise<void> => {
+  const refreshTerms = async (request: OrderRequestOfCart): Promise<void> => {
     const before = await carts.find(request);
     const { cart } = await carts.open(request);
-    requireLinePrices(cart);
-    if (
-      !request.isConfirmed &&
-      !isDeepStrictEqual(before.linePrices?.prices ?? [], cart.linePrices?.prices ?? [])
-    )
-      throw new LinePriceChanged();
+    requireAppTerms(cart);
+    if (request.isConfirmed) return;
+    const isChanged = (key: keyof StoredTerms) =>
+      !isDeepStrictEqual(before[key]?.answers ?? [], cart[key]?.answers ?? []);
+    if (isChanged('linePrices')) throw new Refusal('LINE_PRICE_CHANGED');
+    if (isChanged('appTaxes')) throw new Refusal('APP_TAX_CHANGED');
   };
 
   const placeOrder = async (
@@ -157,13 +151,13 @@ export function createPlaceOrder(
     // Within a transaction neither a register nor an app can be asked; `prepare` of the operation has asked before.
     if (transaction) {
       try {
-        return await place(request, decide, { isVatChecked: true, isPriced: true, checks: prepared });
+        return await place(request, decide, { isVatChecked: true, hasTerms: true, checks: prepared });
       } catch (error) {
-        const isNotAsked = error instanceof AppsNotAsked || error instanceof LinePricesOutdated;
+        const isNotAsked = error instanceof AppsNotAsked || error instanceof AppTermsOutdated;
         throw isNotAsked ? new Refusal('CART_CHANGED') : error;
       }
     }
-    const known = { isVatChecked: false, isPriced: false, checks: undefined as AppChecks | undefined };
+    const known = { isVatChecked: false, hasTerms: false, checks: undefined as AppChecks | undefined };
     // Each may have to be asked once; a cart that changes all the time is not ordered.
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       try {
@@ -172,9 +166,9 @@ export function createPlaceOrder(
         if (error instanceof VatCheckOutdated) {
           await carts.refreshVatCheck(request);
           known.isVatChecked = true;
-        } else if (error instanceof LinePricesOutdated) {
-          await priceLines(request);
-          known.isPriced = true;
+        } else if (error instanceof AppTermsOutdated) {
+          await refreshTerms(request);
+          known.hasTerms = true;
         } else if (error instanceof AppsNotAsked) known.checks = await ask(request, error.cart);
         else throw error;
       }
@@ -186,7 +180,7 @@ export function createPlaceOrder(
     askApps: async (request: OrderRequestOfCart, { cart, settings }: OpenCart): Promise<AppChecks> => {
       const asked = await calls.asked(service, settings, 'checkoutValidation');
       try {
-        if (!(await linePrices.isCurrent({ cart, settings }))) await priceLines(request);
+        if (!(await appTerms.areCurrent({ cart, settings }))) await refreshTerms(request);
         if (!cart.deliveryOption && asked.length === 0) return { validated: null, delivery: null };
         return await ask(request, await carts.open(request));
       } catch (error) {

@@ -28,7 +28,7 @@ import { createPlaceOrder } from '../checkout/order-cart.ts';
 import { order } from '../checkout/routes.ts';
 import { paymentAndShipping } from '../carts/payment-and-shipping.ts';
 import { deliveryOptions } from '../carts/delivery-options.ts';
-import { createLinePrices } from '../carts/line-prices.ts';
+import { createAppTerms } from '../carts/app-terms.ts';
 import { carts } from '../carts/routes.ts';
 import { assignments } from '../catalogue/categories/assignments.ts';
 import { moveCategories } from '../catalogue/categories/move.ts';
@@ -376,13 +376,13 @@ export async function buildApp({
     onLogFailure: (error) => log.warn({ err: error }, 'calls of apps are not recorded'),
   });
   app.decorate('appCalls', appCalls);
-  const linePrices = createLinePrices(db, appCalls);
-  const cartStore = createCartStore(db, cartStoreOptions, { vatRegister, linePrices });
+  const appTerms = createAppTerms(db, appCalls);
+  const cartStore = createCartStore(db, cartStoreOptions, { vatRegister, appTerms });
   const placeOrder = createPlaceOrder(db, cartStore, {
     ...cartStoreOptions,
     config,
     calls: appCalls,
-    linePrices,
+    appTerms,
   });
   const eventWaiting = createEventWaiting(db, log);
   const payments: PaymentDeps = { db, providers: createProviders(db, demoAccess, providers), loadKey, log };

@@ -162,6 +162,10 @@ export const SHARED_REFUSALS = {
     status: 409,
     message: 'The price that an app gives for an item has changed: look at the cart, and order again',
   },
+  APP_TAX_CHANGED: {
+    status: 409,
+    message: 'A tax that an app gives for this cart has changed: look at the cart, and order again',
+  },
   APP_NOT_ANSWERING: { status: 409, message: '{app} does not answer, try again in a moment' },
   CHECKOUT_REFUSED: { status: 409, message: '{reason} ({app})' },
   SHIPPING_METHOD_NOT_POSSIBLE: {

@@ -52,6 +52,7 @@ export function revised(content: Content, edits: Edits = {}): Content {
     coupon: couponOf(content),
     shipping: { methodId: shipping?.shippingMethodId ?? null, price: shipping?.price ?? null },
     payment: { methodId: null, price: payment?.price ?? 0 },
+    ...(content.appTaxes && { serviceTaxes: { payment: content.appTaxes.paymentTaxClass } }),
   };
   const taxOf: TaxOf = (taxClass) => {
     const agreed = taxClasses.get(taxClass.taxClassId)!;
@@ -61,6 +62,11 @@ export function revised(content: Content, edits: Edits = {}): Content {
   const taxed = ({ taxClass, amount, tax }: ServiceTax) => {
     const { priceRate: _priceRate, ...named } = taxClasses.get(taxClass.taxClassId)!;
     return { taxClass: named, amount, tax };
+  };
+  // A discount for the payment has shares of the rates of everything; the tax of a surcharge is the app's.
+  const paymentTaxed = (tax: ServiceTax) => {
+    const { priceRate: _priceRate, ...given } = content.appTaxes!.paymentTaxClass;
+    return totals.payment!.price < 0 ? taxed(tax) : { taxClass: given, amount: tax.amount, tax: tax.tax };
   };
   const { expectedDelivery, ...agreed } = content;
   // The promised days were those of the former method.
@@ -104,7 +110,7 @@ export function revised(content: Content, edits: Edits = {}): Content {
     payment: payment && {
       ...payment,
       price: totals.payment?.price ?? 0,
-      taxes: totals.payment?.taxes.map(taxed) ?? [],
+      taxes: totals.payment?.taxes.map(content.appTaxes ? paymentTaxed : taxed) ?? [],
     },
     taxes: totals.taxes.map(({ treatment, ...tax }) => ({ ...tax, ...(treatment && { treatment }) })),
     totalTax: totals.totalTax,
@@ -300,12 +306,18 @@ function shippedLine(
 
 /** The same for the payment. */
 export function paymentPriceToday(content: Content, method: PaymentMethod, settings: Settings): number {
-  return servicePrice(inCurrency(method.amount, content.currency, settings), content, settings);
+  const amount = inCurrency(method.amount, content.currency, settings);
+  return servicePrice(amount, content, settings, content.appTaxes?.paymentTaxClass);
 }
 
 /** A price in the terms of the order, with the tax that was agreed for the delivery or payment of these lines. */
-function servicePrice(price: number, content: Content, settings: Settings): number {
-  const { taxType, deliveryTax, serviceTaxClass, lines } = content;
+function servicePrice(
+  price: number,
+  content: Content,
+  settings: Settings,
+  taxClass: ContentTaxClass = content.serviceTaxClass,
+): number {
+  const { taxType, deliveryTax, lines } = content;
   if (deliveryTax === 'shares' && valueInShop(content, settings) > 0) {
     const { shown, ofShop } = exactWeights(shopAmounts(content, settings), settings.taxModel, taxType);
     return Number(divideRounded(BigInt(price) * shown, ofShop));
@@ -316,7 +328,7 @@ function servicePrice(price: number, content: Content, settings: Settings): numb
           .map(({ taxClass }) => ratesOfClass(taxClass))
           .toSorted((left, right) => right.priceRate - left.priceRate || right.taxRate - left.taxRate)
       : [];
-  return toShownPrice(price, highest ?? ratesOfClass(serviceTaxClass), settings.taxModel, taxType);
+  return toShownPrice(price, highest ?? ratesOfClass(taxClass), settings.taxModel, taxType);
 }
 
 function valueInShop(content: Content, settings: Settings): number {

@@ -8,7 +8,8 @@ import { isPricedByUnit, revised } from './revision.ts';
 
 /**
  * The content of an order without the tax that it was charged because its VAT number was not confirmed at the time. The
- * customer pays exactly the net of what was agreed. undefined: the confirmed number changes no tax.
+ * customer pays exactly the net of what was agreed. undefined: the confirmed number changes no tax, or an app has given
+ * the taxes, which the rules of the shop do not change.
  */
 export function withoutVat(
   {
@@ -19,6 +20,7 @@ export function withoutVat(
   }: Pick<ManagedOrder, 'content' | 'billingAddress' | 'shippingAddress' | 'buyer'>,
   settings: Settings,
 ): Content | undefined {
+  if (content.appTaxes) return undefined;
   const vatNumber = buyer?.vatCheck?.result === 'valid' ? buyer.vatCheck.vatNumber : null;
   const { country, postcode } = destinationOf({ billingAddress, shippingAddress });
   const sale = {

@@ -26,7 +26,14 @@ import {
   type DeliveryQuestion,
 } from './delivery-option.ts';
 import type { DaySpan } from './delivery-span.ts';
-import { appPricesOf, linePriceQuestion, type KnownLine, type LinePriceQuestion } from './line-prices.ts';
+import {
+  appPricesOf,
+  linePriceQuestion,
+  type AppPrice,
+  type KnownLine,
+  type LinePriceQuestion,
+} from './line-prices.ts';
+import { taxesOfApps, taxQuestion, type TaxQuestion } from './app-taxes.ts';
 import { toShownPrice, type AppliedTax } from './tax.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
 import { isGoodsClass, type ServiceTax } from './service-tax.ts';
@@ -65,7 +72,9 @@ export interface Content {
   expectedDelivery?: DaySpan;
   /** The tax of the delivery; where costs have shares of the goods' rates, `serviceParts` has these. */
   serviceTaxClass: ContentTaxClass;
-  /** How delivery and payment are taxed; missing: as the default tax class. */
+  /** Apps have given the taxes of lines, delivery and payment; missing: they are the shop's own. */
+  appTaxes?: { appIds: string[]; paymentTaxClass: ContentTaxClass };
+  /** How delivery and payment are taxed; missing: as the default tax class, or as an app has said. */
   deliveryTax?: Exclude<Settings['deliveryTax'], 'standard'>;
   /** The basket discounts at that time. */
   offers: BasketDiscount[];
@@ -206,7 +215,7 @@ export interface PricedContent {
 export function contentOf(cart: CartSelection, settings: Settings, now: Date): PricedContent {
   const { lines, appPrices } = pricedLines(cart, settings);
   const option = chosenOption(cart);
-  const facts = inputOf(cart, lines, now);
+  const { facts, appTaxes } = taxedInput(cart, lines, settings, now);
   let totals = cartTotals(facts, settings);
   if (option && questionDigest(deliveryQuestion(facts, lines, totals, settings)) !== option.questionDigest) {
     const shipping = { ...facts.shipping, option: { ...facts.shipping.option!, isOutdated: true } };
@@ -254,7 +263,13 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
     grandTotal: totals.grandTotal,
     // Last, because fields that follow a spread in a literal are slow.
     ...(isOther && { shopTaxModel: settings.taxModel }),
-    ...(settings.deliveryTax !== 'standard' && { deliveryTax: settings.deliveryTax }),
+    ...(settings.deliveryTax !== 'standard' && !appTaxes && { deliveryTax: settings.deliveryTax }),
+    ...(appTaxes && {
+      appTaxes: {
+        appIds: appTaxes.appIds,
+        paymentTaxClass: contentTaxClass(totals.paymentTax!, settings),
+      },
+    }),
   };
   return { content, totals, products: lines.map(({ product }) => product) };
 }
@@ -270,7 +285,7 @@ export function deliveryQuestionOf(
 ): DeliveryQuestion | undefined {
   const { lines } = pricedLines(cart, settings);
   const selection = { ...cart, shippingMethodId: ANY_OPTION.shippingMethodId, deliveryOption: ANY_OPTION };
-  const facts = inputOf(selection, lines, now);
+  const { facts } = taxedInput(selection, lines, settings, now);
   const totals = cartTotals(facts, settings);
   if (!totals.delivery.isNeeded || facts.country === null) return undefined;
   return deliveryQuestion(facts, lines, totals, settings);
@@ -318,8 +333,26 @@ export function linePriceQuestionOf(cart: CartSelection, settings: Settings): Li
   return linePriceQuestion(cart, knownLines(cart, settings), settings);
 }
 
+/** What apps are asked about the taxes of this cart; undefined: there is nothing to ask. */
+export function taxQuestionOf(cart: CartSelection, settings: Settings, now: Date): TaxQuestion | undefined {
+  const { lines } = pricedLines(cart, settings);
+  return taxQuestion(inputOf(cart, lines, now), lines, settings);
+}
+
+/** The input of the totals, with the taxes that apps have given. */
+function taxedInput(cart: CartSelection, lines: readonly KnownLine[], settings: Settings, now: Date) {
+  const facts = inputOf(cart, lines, now);
+  const appTaxes = taxesOfApps(cart.appTaxes, facts, lines, settings);
+  if (!appTaxes) return { facts, appTaxes };
+  const taxed = lines.map((line) => ({ ...line, appTax: appTaxes.lines.get(line.line.lineItemId) }));
+  return { facts: { ...facts, lines: taxed, serviceTaxes: appTaxes.services }, appTaxes };
+}
+
 /** The lines with the prices that apps have given for them. */
-function pricedLines(cart: CartSelection, settings: Settings) {
+function pricedLines(
+  cart: CartSelection,
+  settings: Settings,
+): { lines: readonly KnownLine[]; appPrices: ReadonlyMap<string, AppPrice> } {
   const lines = knownLines(cart, settings);
   const appPrices = appPricesOf(cart, lines, settings);
   if (appPrices.size === 0) return { lines, appPrices };

@@ -4,6 +4,7 @@ import type { Address } from '../shops/countries/address.ts';
 import type { Buyer } from '../shops/vat-numbers/buyer.ts';
 import type { Settings, ShippingMethod, ShippingZone } from '../shops/settings/settings.ts';
 import type { Localised } from '../http/locale.ts';
+import type { TaxTreatment } from '../shops/taxes/treatments.ts';
 import type { WorkingDays } from './delivery-span.ts';
 
 /** The complete input for the totals of a cart. */
@@ -26,6 +27,8 @@ export interface CartInput {
     /** The chosen method, if an app offers it; outdated: it was offered for another content or destination. */
     option?: { method: ShippingMethod; zone: ShippingZone | null; isOutdated: boolean } | undefined;
   };
+  /** The taxes that an app has given for delivery and payment; missing: those of the shop. */
+  serviceTaxes?: { delivery?: GivenTax; payment: GivenTax } | undefined;
   /** A price set by hand stands for a payment outside the shop's methods. */
   payment: { methodId: string | null; price: number | null };
 }
@@ -48,16 +51,36 @@ export interface DeliveryOption {
   questionDigest: string;
 }
 
-/** The prices that apps have given for the lines of a cart, as the cart stores them. */
-export interface LinePrices {
-  /** Of the question that was answered: they are for no other lines. */
+/** What apps have answered about a cart, as the cart stores it. */
+export interface AppTerms<Answer extends { appId: string }> {
+  /** Of the question that was answered: the answers are for no other one. */
   questionDigest: string;
   /** ISO 8601: the apps need not be asked again before. */
   until: string;
-  /** By app and line: minor units of the cart's currency, in the tax model of the shop. A line is priced by one app. */
-  prices: { appId: string; lines: Record<string, number> }[];
+  answers: Answer[];
   /** The name of an app that has not answered, and without which the cart is not ordered; null: all have. */
   missing: string | null;
+}
+
+/** Prices by line: minor units of the cart's currency, in the tax model of the shop. A line is priced by one app. */
+export type LinePrices = AppTerms<{ appId: string; lines: Record<string, number> }>;
+
+/** Taxes, and which of them each line has, the delivery and the payment: by their place in the list. */
+export type AppTaxes = AppTerms<{
+  appId: string;
+  taxes: GivenTax[];
+  lines: Record<string, number>;
+  delivery: number;
+  payment: number;
+}>;
+
+/** A tax that an app has given. */
+export interface GivenTax {
+  name: Localised;
+  /** Basis points. */
+  rate: number;
+  /** Of an order, which keeps it; missing: it follows from how the shop itself would tax it. */
+  treatment?: TaxTreatment;
 }
 
 export interface LineInput {
@@ -72,6 +95,8 @@ export interface LineInput {
    * the cart's currency, in the tax model of the shop. undefined: the shop's own.
    */
   appPrice?: number | undefined;
+  /** The tax that an app has given; undefined: the shop's own. */
+  appTax?: GivenTax | undefined;
   product: PricedProduct;
 }
 
@@ -133,6 +158,7 @@ export interface CartSelection {
   lines: readonly StoredLine[];
   /** Missing or null: no app was asked. */
   linePrices?: LinePrices | null;
+  appTaxes?: AppTaxes | null;
   /** The existing products of its lines, and maybe others. */
   products: readonly CartProduct[];
   coupon: CartCoupon | null;

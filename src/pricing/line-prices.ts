@@ -70,7 +70,7 @@ export function appPricesOf(
   settings: Settings,
 ): ReadonlyMap<string, AppPrice> {
   const { linePrices } = cart;
-  if (!linePrices || linePrices.prices.length === 0) return NO_PRICES;
+  if (!linePrices || linePrices.answers.length === 0) return NO_PRICES;
   const question = linePriceQuestion(cart, lines, settings);
   if (!question || linePriceDigest(question) !== linePrices.questionDigest) return NO_PRICES;
   return new Map(pricesOf(linePrices));
@@ -78,7 +78,7 @@ export function appPricesOf(
 
 const NO_PRICES: ReadonlyMap<string, AppPrice> = new Map();
 
-const pricesOf = ({ prices }: LinePrices) =>
-  prices.flatMap(({ appId, lines }) =>
+const pricesOf = ({ answers }: LinePrices) =>
+  answers.flatMap(({ appId, lines }) =>
     Object.entries(lines).map(([lineItemId, price]): [string, AppPrice] => [lineItemId, { appId, price }]),
   );

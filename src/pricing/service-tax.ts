@@ -94,7 +94,11 @@ export function serviceTaxing(
       },
     };
   }
-  const tax = shop.deliveryTax === 'highest' ? highestTax(lines, standard) : standard;
+  return oneTax(shop.deliveryTax === 'highest' ? highestTax(lines, standard) : standard, taxType, shop);
+}
+
+/** All of the costs have this tax. */
+export function oneTax(tax: AppliedTax, taxType: TaxType, shop: Pick<ShopRules, 'taxModel'>): ServiceTaxing {
   const { taxClass, taxRate, treatment } = tax;
   return {
     tax,

@@ -4,11 +4,13 @@ import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import type { BasketDiscount, PaymentMethod, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
 import type { CouponProblem } from './coupon-problems.ts';
 import { deliveryOf, deliveryPrice, type Delivery } from './delivery.ts';
-import type { CartInput, LineInput, ShopRules } from './input.ts';
+import { givenTax } from './given-tax.ts';
+import type { CartInput, GivenTax, LineInput, ShopRules } from './input.ts';
 import { redeemed, type Redeemed } from './redemption.ts';
 import {
   deliveredLines,
   isGoodsClass,
+  oneTax,
   serviceTaxing,
   type ServiceTax,
   type ServiceTaxing,
@@ -40,6 +42,8 @@ export interface CartTotals {
   country: string;
   /** The tax of the delivery, unless it is taxed in shares. */
   serviceTax: AppliedTax;
+  /** The same of the payment, where an app has given it. */
+  paymentTax?: AppliedTax;
   /** null: nothing is shipped. */
   shipping: { method: ShippingMethod; price: number; taxes: ServiceTax[] } | null;
   /** null: the cart is empty. A method of null was set by hand. */
@@ -88,7 +92,11 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
   // With pickup, goods are handed over where the shop is.
   const country = isPickup ? shop.country : (cart.country ?? shop.country);
   const taxOf = agreedTax ?? decidedTaxes(cart, isPickup, shop);
-  const priced = cart.lines.map((line) => pricedLine(line, cart, taxOf, shop));
+  const priced = cart.lines.map((line) => {
+    const own = taxOf(taxClassFor(line.product.taxClassId, shop));
+    const tax = line.appTax ? givenTax(own, line.appTax, { isAbroad: country !== shop.country }) : own;
+    return pricedLine(line, cart, tax, shop);
+  });
   // Discounts are spread by the rates in the prices: whether a business pays these taxes does not change its shares.
   const shownLines = priced.map(({ priceRate, taxClass: { taxClassId }, amount }) => ({
     taxRate: priceRate,
@@ -108,8 +116,12 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
 
   const standard = standardServiceTax(priced, taxOf, shop);
   const delivered = deliveredLines(priced, ({ taxClass }) => isGoodsClass(taxClass));
-  const deliveryTaxing = serviceTaxing(delivered, standard, taxType, shop);
-  const paymentTaxing = serviceTaxing(priced, standard, taxType, shop);
+  const taxingOf = (given: GivenTax | undefined, lines: readonly PricedLine[]) =>
+    given
+      ? oneTax(givenTax(standard, given, { isAbroad: country !== shop.country }), taxType, shop)
+      : serviceTaxing(lines, standard, taxType, shop);
+  const deliveryTaxing = taxingOf(cart.serviceTaxes?.delivery, delivered);
+  const paymentTaxing = taxingOf(cart.serviceTaxes?.payment, priced);
   const asked = shippingPrice(cart, delivery, shopSubTotal, shop, deliveryTaxing);
   const method = paymentMethod(cart, shop);
   const coupon =
@@ -203,6 +215,7 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
     delivery,
     country,
     serviceTax: deliveryTaxing.tax,
+    ...(cart.serviceTaxes && { paymentTax: paymentTaxing.tax }),
     shipping: delivery.method && {
       method: delivery.method,
       price: shipping.shown,
@@ -290,11 +303,10 @@ interface PricedLine extends Omit<LineTotals, 'discountShare' | 'couponShare'> {
 function pricedLine(
   line: LineInput,
   { currency, taxType, customerGroupId }: CartInput,
-  taxOf: TaxOf,
+  tax: AppliedTax,
   shop: ShopRules,
 ): PricedLine {
   const { quantity, price, appPrice, product } = line;
-  const tax = taxOf(taxClassFor(product.taxClassId, shop));
   const { taxClass, taxRate, priceRate, treatment } = tax;
   const shown = (minor: number) => toShownPrice(minor, tax, shop.taxModel, taxType);
   const { priceQuantity } = product.orderUnit ?? ORDER_UNIT;

@@ -39,7 +39,8 @@ export function withoutAnswer(visit: ShopVisit, { kind, onFailure }: AppCall): s
   if (typeof onFailure === 'object') return without.price({ price: amountText(onFailure.price, visit) });
   if (kind === 'deliveryOptions') return onFailure === 'hide' ? without.hide : without.refuseDelivery;
   if (onFailure === 'refuse') return without.refuse;
-  return kind === 'linePrices' ? without.ownPrices : without.accept;
+  if (kind === 'linePrices') return without.ownPrices;
+  return kind === 'taxes' ? without.ownTaxes : without.accept;
 }
 
 const list = (title: string, items: readonly (string | Markup)[]) =>

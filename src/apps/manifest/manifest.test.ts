@@ -251,7 +251,7 @@ test.each([
   ['without the scope', { calls: [{ kind: 'deliveryOptions', url: '/d', onFailure: 'hide' }] }, 'callScope'],
   [
     'of a kind that is not there yet',
-    { calls: [{ kind: 'taxes', url: '/t', onFailure: 'hide' }] },
+    { calls: [{ kind: 'payment', url: '/t', onFailure: 'hide' }] },
     'invalid',
   ],
   [
@@ -287,9 +287,9 @@ test.each([
 });
 
 test('a kind of call that is not there yet is named with those that are', () => {
-  const calls = [{ kind: 'taxes', url: '/t', onFailure: 'hide' }];
+  const calls = [{ kind: 'payment', url: '/t', onFailure: 'hide' }];
   expect(() => parseManifest(JSON.stringify({ ...LABELS, calls }), new URL(app.origin))).toThrow(
-    'The manifest is not valid: /calls/0/kind must be equal to one of the allowed values: deliveryOptions, linePrices, checkoutValidation',
+    'The manifest is not valid: /calls/0/kind must be equal to one of the allowed values: deliveryOptions, linePrices, taxes, checkoutValidation',
   );
 });
 

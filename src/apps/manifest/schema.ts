@@ -68,7 +68,7 @@ const choiceOf = <Value extends string>(values: readonly Value[], description: s
   Type.Unsafe<Value>({ type: 'string', enum: [...values], description, examples: [values[0]] });
 
 /** What an app can be asked while a customer waits. */
-export const CALL_KINDS = ['deliveryOptions', 'linePrices', 'checkoutValidation'] as const;
+export const CALL_KINDS = ['deliveryOptions', 'linePrices', 'taxes', 'checkoutValidation'] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
 /** Milliseconds that a customer waits for an app. */
@@ -80,7 +80,7 @@ const MAX_FIXED_PRICE = 1_000_000;
 const callEntry = Type.Object({
   kind: choiceOf<CallKind>(
     CALL_KINDS,
-    'deliveryOptions: how a cart can be delivered, and what it costs. linePrices: what the items of a cart cost. checkoutValidation: whether a cart may be ordered.',
+    'deliveryOptions: how a cart can be delivered, and what it costs. linePrices: what the items of a cart cost. taxes: the taxes of a cart and their rates. checkoutValidation: whether a cart may be ordered.',
   ),
   url: address('Is asked.', '/kontor/delivery'),
   timeoutMs: Type.Optional(

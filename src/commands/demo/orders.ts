@@ -135,6 +135,7 @@ async function filledCart(
     shippingPrice: null,
     deliveryOption: null,
     linePrices: null,
+    appTaxes: null,
     paymentTransactionId: null,
     paymentStatus: null,
     paymentName: null,

@@ -1,0 +1,31 @@
+import { Type } from 'typebox';
+import { AnswerProblem } from '../apps/calls/answer.ts';
+import { LINE } from '../apps/manifest/schema.ts';
+import type { Localised } from '../http/locale.ts';
+import { compileBody } from '../http/validation.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+
+/** A text of an app: one for all languages, or one for each. */
+export const AppText = Type.Union([
+  Type.String({ maxLength: 100, pattern: LINE }),
+  Type.Record(Type.String({ pattern: '^[a-z]{2}$' }), Type.String({ maxLength: 100, pattern: LINE }), {
+    minProperties: 1,
+    maxProperties: 20,
+    additionalProperties: false,
+  }),
+]);
+
+/** The answer, if it has this form. Throws an AnswerProblem. */
+export function answerOf<Answer>(schema: Parameters<typeof compileBody>[0], answer: unknown): Answer {
+  const validate = compileBody(schema);
+  if (validate(answer)) return answer as Answer;
+  const [error] = validate.errors ?? [];
+  throw new AnswerProblem(`The answer is not valid: ${error?.instancePath ?? ''} ${error?.message ?? ''}`);
+}
+
+/** What an app says by language, in the locales of the shop: English stands in for a language that it does not have. */
+export function inLocales(text: string | Localised, { locales }: Pick<Settings, 'locales'>): Localised {
+  if (typeof text === 'string') return Object.fromEntries(locales.map((locale) => [locale, text]));
+  const standIn = text['en'] ?? Object.values(text)[0]!;
+  return Object.fromEntries(locales.map((locale) => [locale, text[locale.slice(0, 2)] ?? standIn]));
+}
