@@ -11,12 +11,12 @@ interface Write {
   agent: Agent;
   /** Idempotency-Key; undefined: the assistant has sent none. */
   key: unknown;
-  /** The operation and what it is about. */
+  /** The operation and the thing it is about. */
   name: string;
   given: unknown;
 }
 
-/** What was written is undone, because the answer says an error. */
+/** Rolls the transaction back, because the answer is an error. */
 class Undone extends Error {
   readonly answer: object;
 

@@ -1,8 +1,8 @@
 import { HttpError } from '../http/errors.ts';
 
 /**
- * Why a request of an assistant is not processed, with the code that the protocol names. What a shop can or cannot do for
- * its buyer is no problem of the protocol: that is an answer with messages.
+ * The reason why a request of an assistant is not processed, with its code in the protocol. A shop that can't do
+ * something for its buyer is no problem of the protocol: it answers with messages.
  */
 export class ProtocolProblem extends HttpError {
   override name = 'ProtocolProblem';

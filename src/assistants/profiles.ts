@@ -44,7 +44,7 @@ export function createPlatformProfiles(db: Database, policy: ReceiverPolicy) {
     }
   };
 
-  /** `mayFetch` counts a fetch against the limits of who causes it, and throws beyond them. */
+  /** `mayFetch` counts a fetch against the limits of the client that causes it, and throws beyond them. */
   const fetchOnce = async (address: URL, mayFetch: () => Promise<void>): Promise<PlatformProfile> => {
     await mayFetch();
     const known = underWay.get(address.href);

@@ -9,8 +9,8 @@ import { decimalText, filterText, fullKey } from './value.ts';
 import { readableFields } from './values.ts';
 
 /*
- * Lists are filtered by custom fields, for people of the shop and for apps. A value is equal when its filter key is; a field with
- * several values, or with a value for each language, needs one that is equal.
+ * Filters lists by custom fields, for people of the shop and for apps. Values are equal when their filter keys are. A field
+ * with several values, or a value for each language, matches when one of them is equal.
  */
 
 /** A value that the things of a list have. */

@@ -7,7 +7,7 @@ import type { CustomField, FieldType } from '../shops/settings/settings.ts';
 import { matchesSchema, type JsonSchema } from './json-schema.ts';
 
 /*
- * Values of custom fields: from what a request says to rows, and from rows to what an answer says. Pure.
+ * Values of custom fields: from a request to rows, and from rows to an answer. Pure.
  */
 
 /** Entries of a list. */
@@ -40,7 +40,7 @@ export interface StoredValue extends Readonly<Record<Target, string | null>> {
   filterKey: string | null;
 }
 
-/** What the languages and currencies of a value are checked against. */
+/** The languages and currencies that a value may name. */
 export interface ValueContext {
   locales: readonly string[];
   currencies: readonly string[];
@@ -198,7 +198,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
 }
 
-/** What filters compare; null: the type has no filter. */
+/** The text that filters compare; null: the type has no filter. */
 function filterKeyOf(type: FieldType, value: unknown): string | null {
   return type === 'richText' || type === 'money' || type === 'json' ? null : filterText(String(value));
 }

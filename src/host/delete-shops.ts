@@ -39,7 +39,7 @@ export function shopDeletion(media: MediaStorage, log: FastifyBaseLogger): Clean
 /** Deletes about `limit` rows of the shop, and returns how many they were; fewer: only the shop's own row is left. */
 async function deleteRows(db: Database, shopId: string, limit: number): Promise<number> {
   let deleted = 0;
-  // Those that refer to others before these.
+  // Rows that refer to others come before these.
   for (const { name } of (await findTablesOfShops(db)).toReversed()) {
     // Other work in the background may still count; both go with the shop itself.
     if (name === 'shop' || name === 'counter') continue;

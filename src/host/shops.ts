@@ -22,8 +22,8 @@ import { recordChange, type Cause } from './log.ts';
 import { lockHostedShop, type LockedShop } from './queries.ts';
 
 /*
- * What a host does with shops: the one way of the API at /host, of the pages of the installation in the admin, and of
- * the command line. Each function belongs to a transaction of its caller.
+ * The actions of a host on shops, shared by the API at /host, the pages of the installation in the admin, and the
+ * command line. Each function runs in the transaction of its caller.
  */
 
 export interface CreationDeps {
@@ -35,14 +35,14 @@ export interface CreationDeps {
 }
 
 export interface Creation {
-  /** On top of what every new shop has. */
+  /** Added to the settings of every new shop. */
   settings?: SettingsFile | undefined;
-  /** What else belongs to the new shop, before it is decided whether it may open. */
+  /** Writes further data of the new shop, before it is decided whether it may open. */
   complete?: (tx: Transaction) => Promise<void>;
   isSuspended?: boolean;
   /** null or absent: the default one. */
   plan?: string | null;
-  /** What follows in the same transaction, such as the invitation of the owner. */
+  /** Runs at the end of the same transaction: it invites the owner, for example. */
   afterwards?: (tx: Transaction) => Promise<void>;
 }
 
@@ -78,7 +78,7 @@ async function completeShop(
   cause: Cause,
   { settings, complete, isSuspended = false, plan = null, afterwards }: Creation,
 ): Promise<void> {
-  // Its settings must fit into it.
+  // Before the settings, which must fit into the plan.
   if (plan !== null) await updatePlan(tx, shopId, plan);
   if (settings) await changeSettings(tx, shopId, settings, format, cause.appName ?? cause.route, policy);
   await complete?.(tx);
@@ -203,7 +203,7 @@ export function settingsProblemText({ problems }: SettingsProblem): string {
   return problems.slice(0, SHOWN_PROBLEMS).join('; ').slice(0, SHOWN_CHARACTERS);
 }
 
-/** Runs work that applies settings; what is wrong with them is the mistake of the caller. */
+/** Runs work that applies settings, and refuses the request when they are wrong. */
 export async function withSettingsRefused<Result>(
   code: 'SHOP_SETTINGS_INVALID' | 'DOMAIN_REFUSED',
   work: () => Promise<Result>,

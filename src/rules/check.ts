@@ -22,7 +22,7 @@ import {
 } from './things.ts';
 
 /*
- * What the schema of a rule can't say. Refuses a rule that would never run, or could not do what it says.
+ * Checks beyond the schema of a rule. Refuses a rule that would never run, or whose actions could not be done.
  */
 
 const contradiction = (problem: string) => new Refusal('RULE_CONTRADICTORY', { problem });

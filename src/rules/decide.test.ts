@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import {
+  areConditionsMet,
   compareDecimals,
   filledText,
   heldConditions,
   namedFacts,
   parseAmount,
-  runs,
   type Facts,
 } from './decide.ts';
 import { nextRun, weekdayOf } from './schedule.ts';
@@ -75,12 +75,12 @@ describe('a condition', () => {
   });
 
   test('all of them, one of them, or none at all', () => {
-    expect([runs([true, false], true), runs([true, false], false), runs([], true), runs([], false)]).toEqual([
-      false,
-      true,
-      true,
-      true,
-    ]);
+    expect([
+      areConditionsMet([true, false], true),
+      areConditionsMet([true, false], false),
+      areConditionsMet([], true),
+      areConditionsMet([], false),
+    ]).toEqual([false, true, true, true]);
   });
 });
 

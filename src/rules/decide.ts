@@ -3,8 +3,8 @@ import type { Condition } from './schema.ts';
 import type { FactType, Operator } from './things.ts';
 
 /*
- * Whether a rule runs for a thing, and what its texts say then. Pure. Numbers are exact decimal texts and are never
- * made floats.
+ * Decides whether a rule runs for a thing, and fills in its texts. Pure. Numbers stay exact decimal texts, because floats
+ * would round a price.
  */
 
 export interface MoneyFact {
@@ -20,11 +20,11 @@ export type Facts = Readonly<Record<string, Fact>>;
 
 export interface DecisionContext {
   types: Readonly<Record<string, FactType>>;
-  /** Of an amount that names no other one. */
+  /** The currency of an amount without one. */
   currency: string;
 }
 
-/** For each condition whether it holds. */
+/** Tells for each condition whether it holds. */
 export function heldConditions(
   conditions: readonly Condition[],
   facts: Facts,
@@ -33,8 +33,8 @@ export function heldConditions(
   return conditions.map((condition) => holds(condition, facts, context));
 }
 
-/** Whether the rule runs. Without conditions it always does. */
-export function runs(held: readonly boolean[], needsAll: boolean): boolean {
+/** Whether the conditions of a rule let it run. A rule without conditions always runs. */
+export function areConditionsMet(held: readonly boolean[], needsAll: boolean): boolean {
   return held.length === 0 || (needsAll ? held.every(Boolean) : held.some(Boolean));
 }
 

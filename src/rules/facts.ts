@@ -20,7 +20,7 @@ import { weekdayOf } from './schedule.ts';
 import { FACTS, type FactType, type RuleResource } from './things.ts';
 
 /*
- * Reads what conditions ask and texts name. The number of statements does not depend on the number of things.
+ * Loads things with the facts that conditions compare and texts name. The number of statements does not depend on the number of things.
  */
 
 /** Precedes the name of a custom field. */
@@ -66,7 +66,7 @@ export interface RuleThing {
   /** Its number, or the name of the shop. */
   name: string;
   facts: Facts;
-  /** Of whom it is; null: nobody, or they were erased. */
+  /** Its customer; null: it has none, or the customer was erased. */
   customer: { customerId: string; email: string | null; locale: string } | null;
 }
 
@@ -185,7 +185,7 @@ async function loadCustomers(db: Queries, settings: Settings, ids: readonly stri
   return byId(customers.map(toThing));
 }
 
-/** What a rule with a schedule asks: of the time since its last run. */
+/** The shop with the facts of a rule with a schedule, counted since its last run. */
 export async function loadShopThing(db: Queries, settings: Settings, since: Date): Promise<RuleThing> {
   const { shopId } = settings;
   const [newOrders, openTasks, fields] = await Promise.all([

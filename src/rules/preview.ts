@@ -3,7 +3,7 @@ import type { Queries } from '../db/database.ts';
 import { toMilliseconds } from '../http/dates.ts';
 import { RULE_MARK } from '../platform/events/log.ts';
 import type { Settings } from '../shops/settings/settings.ts';
-import { filledText, runs } from './decide.ts';
+import { areConditionsMet, filledText } from './decide.ts';
 import { loadShopThing, loadThings, type RuleThing } from './facts.ts';
 import { findLastEvents, findLastRun, type RuleRow } from './queries.ts';
 import { conditionsOf, withChanges } from './runner.ts';
@@ -12,7 +12,7 @@ import { resourceOf } from './things.ts';
 
 type PreviewedEvent = Static<typeof Preview>['items'][number];
 
-/** What a rule would have done with the last events, or would do now. Changes nothing. */
+/** Shows how a rule would have handled the last events, or would run now. Changes nothing. */
 export async function previewOf(db: Queries, settings: Settings, rule: RuleRow): Promise<PreviewedEvent[]> {
   const { shopId } = settings;
   const resource = resourceOf(rule.event);
@@ -45,7 +45,7 @@ function previewed(
     resourceId,
     name,
     conditions,
-    runs: runs(conditions, rule.needsAll),
+    runs: areConditionsMet(conditions, rule.needsAll),
     actions: rule.actions.map((action) => {
       const text = textOf(action);
       return { kind: action.kind, text: text && filledText(text, facts, MAX_TEXT_LENGTH) };

@@ -178,7 +178,7 @@ export function rules(api: Operations, policy: ReceiverPolicy): void {
 
 type RuleScopes = Pick<NewRule, 'event' | 'actions'>;
 
-/** Who makes a rule could do by hand what it does. */
+/** A rule does only what its author may do by hand, so the author needs these scopes. */
 function scopesOf({ event, actions }: RuleScopes): Scope[] {
   const { read, write } = SCOPES_OF_THING[resourceOf(event)];
   const tagsCustomers = actions.some(({ kind }) => kind === 'tagCustomer');

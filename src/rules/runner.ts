@@ -9,7 +9,7 @@ import { markEvents, RULE_MARK } from '../platform/events/log.ts';
 import { readEvents, type EventRow } from '../platform/events/queries.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import { act } from './act.ts';
-import { heldConditions, runs } from './decide.ts';
+import { areConditionsMet, heldConditions } from './decide.ts';
 import { factTypes, loadShopThing, loadThings, type RuleThing } from './facts.ts';
 import {
   atServiceClock,
@@ -35,16 +35,15 @@ import { nextRun } from './schedule.ts';
 import type { ActionResult } from './schema.ts';
 import { resourceOf, type RuleResource } from './things.ts';
 
-/** Rules checked by one statement. */
-const SWEPT = 1_000;
-/** Events of one read. */
-const BATCH = 50;
-/** Milliseconds after which another rule gets a turn. */
-const TURN = 10_000;
-/** Runs of an hour: the events of a rule that ran more often wait. */
+/** Rules that one statement checks for work. */
+const RULES_PER_SWEEP = 1_000;
+const EVENTS_PER_READ = 50;
+/** Milliseconds after which a rule with much to do lets the others run. */
+const MAX_TURN = 10_000;
+/** Runs of a rule in an hour. Its further events wait for the next hour, so that a mistake does not send thousands of emails. */
 export const MAX_RUNS_OF_RULE = 500;
 const MAX_RUNS_OF_SHOP = 2_000;
-/** Failures in a row, after which a rule is switched off. */
+/** Failures in a row after which a rule is paused. */
 const MAX_FAILURES = 5;
 
 export interface RuleDeps {
@@ -58,8 +57,8 @@ export async function runDueRules(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
   for (let after: RuleKey | undefined = FIRST_RULE; after && !signal.aborted;) {
-    const rows: (RuleKey & { hasWork: boolean })[] = await sweepRules(db, after, SWEPT);
-    after = rows.length === SWEPT ? rows.at(-1) : undefined;
+    const rows: (RuleKey & { hasWork: boolean })[] = await sweepRules(db, after, RULES_PER_SWEEP);
+    after = rows.length === RULES_PER_SWEEP ? rows.at(-1) : undefined;
     for (const { shopId, ruleId, hasWork } of rows) {
       if (signal.aborted) return;
       if (!hasWork) continue;
@@ -77,7 +76,7 @@ async function runRule(deps: RuleDeps, shopId: string, ruleId: string, signal: A
   const { db } = deps;
   const rule = await takeRule(db, shopId, ruleId, newId(db.serviceNow));
   if (!rule) return;
-  const until = performance.now() + TURN;
+  const until = performance.now() + MAX_TURN;
   await renewWhile(
     () => renewRule(db, shopId, rule),
     async (isHeld) => {
@@ -112,10 +111,14 @@ async function runByEvents(
   const resource = resourceOf(rule.event);
   if (resource === 'shop') throw new Error('A rule about the shop has a schedule');
   for (let position = rule.position, hasMore = true; hasMore && mayGoOn();) {
-    const page = await readEvents(db, shopId, { after: position, types: [rule.event!], limit: BATCH });
-    // Clean-up was faster than the rule, which was off or had to wait.
+    const page = await readEvents(db, shopId, {
+      after: position,
+      types: [rule.event!],
+      limit: EVENTS_PER_READ,
+    });
+    // Events may have been cleaned up before the rule, which was off or had to wait, could read them.
     const next = Math.max(page.next, Math.min(page.oldest - 1, page.last));
-    // What a rule has done starts no other one, so rules can't run in a circle.
+    // Events that a rule caused start no other rule, so rules can't run in a circle.
     const events = page.events.filter(({ data }) => !Object.hasOwn(data, RULE_MARK));
     const settings = await shopSettings(db, shopId);
     const ids = [...new Set(events.flatMap(({ resourceId }) => resourceId ?? []))];
@@ -155,7 +158,7 @@ async function reload(
   else things.delete(resourceId);
 }
 
-/** What an event of a change says beside the thing itself. */
+/** Adds the changed fields that the event names to the facts of the thing. */
 export function withChanges(thing: RuleThing, { data }: Pick<EventRow, 'data'>): RuleThing {
   const { changed } = data;
   const names = Array.isArray(changed) ? changed.filter((name) => typeof name === 'string') : [];
@@ -170,7 +173,7 @@ export function conditionsOf(rule: RuleRow, thing: RuleThing, settings: Settings
 }
 
 const isMet = (rule: RuleRow, thing: RuleThing, settings: Settings) =>
-  runs(conditionsOf(rule, thing, settings), rule.needsAll);
+  areConditionsMet(conditionsOf(rule, thing, settings), rule.needsAll);
 
 /** undefined: the rule and its shop may run more often in this hour. */
 async function endOfFullHour({ db }: RuleDeps, shopId: string, rule: TakenRule): Promise<Date | undefined> {
@@ -200,7 +203,7 @@ async function run(deps: RuleDeps, given: Run): Promise<boolean> {
   try {
     return await db.transaction((tx) => runAll(tx, given));
   } catch (error) {
-    // It is tried again by whoever takes the rule next.
+    // The next process that takes the rule tries again.
     if (isDatabaseAway(error) || isTransient(error)) throw error;
     if (!isRefusal(error)) log.error({ err: error, shop: shopId, rule: rule.ruleId }, 'a rule failed');
     return db.transaction((tx) => recordFailure(tx, given, textOf(error)));
@@ -261,7 +264,7 @@ const rowOf = (
   error: null,
 });
 
-/** What the log says; the details of what is no refusal are in the log of the service. */
+/** The error as the log of the rule shows it. Unexpected errors have their details in the log of the service only. */
 function textOf(error: unknown): string {
   if (error instanceof ValidationError) {
     return error.problems.map(({ code, field }) => `${field}: ${code}`).join(', ');

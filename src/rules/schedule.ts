@@ -45,7 +45,7 @@ function momentOf(local: number, timeZone: string): Date {
 
 const offsetAt = (moment: number, timeZone: string) => localTime(new Date(moment), timeZone) - moment;
 
-/** What the clock of the shop shows, to the minute, as if it were UTC. */
+/** The wall clock of a time zone, in milliseconds as if it were UTC. */
 function localTime(moment: Date, timeZone: string): number {
   const parts = new Intl.DateTimeFormat('en', {
     timeZone,

@@ -3,14 +3,14 @@ import { ORDER_STATES } from '../orders/order-state.ts';
 import type { Scope } from '../http/scopes.ts';
 
 /*
- * What rules are about: the things, the events that tell of them, what conditions ask of them, and what can be done.
+ * The vocabulary of rules: things, the events that start a rule, the facts that conditions compare, and the actions.
  * Pure.
  */
 
 export const RULE_RESOURCES = ['order', 'product', 'customer', 'shop'] as const;
 export type RuleResource = (typeof RULE_RESOURCES)[number];
 
-/** Of what is gone, nothing can be asked. */
+/** These start no rule: its conditions could not ask about a thing that is gone. */
 const GONE: readonly EventType[] = ['ORDER_DELETE', 'PRODUCT_DELETE', 'CUSTOMER_ERASE'];
 
 const WITH_EVENTS: readonly string[] = ['order', 'product', 'customer'];
@@ -20,12 +20,12 @@ export const RULE_EVENTS: readonly EventType[] = EVENT_TYPE_NAMES.filter(
   (type) => WITH_EVENTS.includes(EVENT_TYPES[type].resource) && !GONE.includes(type),
 );
 
-/** What a rule is about; one with a schedule is about the shop. */
+/** The thing that a rule is about; a rule with a schedule is about the shop. */
 export function resourceOf(event: EventType | null | undefined): RuleResource {
   return event ? (EVENT_TYPES[event].resource as RuleResource) : 'shop';
 }
 
-/** Who sees and changes rules and tasks about a thing. */
+/** The scopes that rules and tasks about a thing require. */
 export const SCOPES_OF_THING: Readonly<Record<RuleResource, { read: Scope; write: Scope }>> = {
   order: { read: 'orders_read', write: 'orders_write' },
   product: { read: 'products_read', write: 'products_write' },
@@ -37,7 +37,7 @@ export type FactKind = 'text' | 'texts' | 'number' | 'money' | 'boolean' | 'date
 
 export interface FactType {
   kind: FactKind;
-  /** Of a choice. */
+  /** Of a fact of the kind `choice`. */
   choices?: readonly string[];
 }
 
@@ -49,7 +49,7 @@ const NUMBER = { kind: 'number' } as const;
 const MONEY = { kind: 'money' } as const;
 const BOOLEAN = { kind: 'boolean' } as const;
 
-/** What conditions ask of a thing beside its custom fields, which are named `field.namespace.key`. */
+/** The facts of each thing. Its custom fields are facts too, named `field.namespace.key`. */
 export const FACTS = {
   order: {
     number: TEXT,
@@ -147,7 +147,7 @@ export const ACTION_KINDS = [
 ] as const;
 export type ActionKind = (typeof ACTION_KINDS)[number];
 
-/** What can be done with a thing. */
+/** The actions that a rule about a thing may have. */
 export const ACTIONS_OF: Readonly<Record<RuleResource, readonly ActionKind[]>> = {
   order: ['tagOrder', 'tagCustomer', 'email', 'call', 'setField', 'note', 'task'],
   product: ['email', 'call', 'setField', 'hideProduct', 'showProduct', 'task'],

@@ -6,7 +6,7 @@ import { ProtocolProblem } from '../problem.ts';
 import { Context, Filters, Text } from '../schema.ts';
 import { priceMessage } from './disclosures.ts';
 import { priceBounds, withinBounds } from './price-bounds.ts';
-import { describeProducts, loadOffered, type WantedProduct } from './offered.ts';
+import { describeProducts, loadOffered, type RequestedProduct } from './offered.ts';
 import type { ShownVariant } from './product.ts';
 import { findNamed, type NamedProduct } from './queries.ts';
 
@@ -29,9 +29,9 @@ export async function lookUpCatalogue(context: AssistantContext, request: Static
     throw new ProtocolProblem('request_too_large', `At most ${MAX_IDS} ids are looked up at once`);
   }
   const matches = await findMatches(context, ids);
-  const wanted = wantedProducts(ids.flatMap((id) => matches.get(id) ?? []));
+  const requested = requestedProducts(ids.flatMap((id) => matches.get(id) ?? []));
   const bounds = priceBounds(request.filters?.price, request.context?.currency, context);
-  const offered = await loadOffered(context, wanted);
+  const offered = await loadOffered(context, requested);
   const { products, messages, policies } = describeProducts(
     context,
     offered
@@ -74,14 +74,14 @@ export async function findMatches(
 }
 
 /** A variation is shown with its master, and a product once, however often it is named. */
-function wantedProducts(named: readonly NamedProduct[]): WantedProduct[] {
-  const wanted = new Map<string, string[]>();
+function requestedProducts(named: readonly NamedProduct[]): RequestedProduct[] {
+  const requested = new Map<string, string[]>();
   for (const { productId, masterId } of named) {
-    const variantIds = wanted.get(masterId ?? productId) ?? [];
+    const variantIds = requested.get(masterId ?? productId) ?? [];
     if (masterId !== null) variantIds.push(productId);
-    wanted.set(masterId ?? productId, variantIds);
+    requested.set(masterId ?? productId, variantIds);
   }
-  return [...wanted].map(([productId, variantIds]) => ({ productId, variantIds }));
+  return [...requested].map(([productId, variantIds]) => ({ productId, variantIds }));
 }
 
 /** Which of the ids have led to this variant: those of it, or of the product that it stands for. */

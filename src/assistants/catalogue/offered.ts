@@ -20,19 +20,19 @@ export function readProducts(
   return productValues(context.db, context.settings, versions, renderOptions(context));
 }
 
-/** A product, and which of its variations are wanted; none: the best one. */
-export interface WantedProduct {
+/** A product and its requested variations; none: the best one. */
+export interface RequestedProduct {
   productId: string;
   variantIds: readonly string[];
 }
 
-/** The products in this order, each with the wanted variations. The number of statements does not grow with theirs. */
+/** The products in this order, each with the requested variations. The number of statements does not grow with theirs. */
 export async function loadOffered(
   context: AssistantContext,
-  wanted: readonly WantedProduct[],
+  requested: readonly RequestedProduct[],
 ): Promise<OfferedProduct[]> {
   const { db, shopId, settings, locale } = context;
-  const productIds = wanted.map(({ productId }) => productId);
+  const productIds = requested.map(({ productId }) => productId);
   const [products, names] = await Promise.all([
     findVersions(db, shopId, productIds).then((versions) =>
       readProducts(
@@ -48,7 +48,7 @@ export async function loadOffered(
   const variations = masterIds.length > 0 ? await findVariationVersions(db, shopId, masterIds) : [];
   const chosen = masterIds.flatMap((masterId) => {
     const ofMaster = variations.filter((variation) => variation.masterId === masterId);
-    const named = wanted.find(({ productId }) => productId === masterId)!.variantIds;
+    const named = requested.find(({ productId }) => productId === masterId)!.variantIds;
     const best = preferredVariation(context, ofMaster);
     const ofNamed = ofMaster.filter(({ productId }) => named.includes(productId));
     return ofNamed.length > 0 ? ofNamed : best ? [best] : [];

@@ -65,8 +65,8 @@ export async function searchCatalogue(context: AssistantContext, request: Static
     limit,
     offset,
   });
-  const wanted = parseVersions(found.versions).map(({ productId }) => ({ productId, variantIds: [] }));
-  const { products, messages, policies } = describeProducts(context, await loadOffered(context, wanted));
+  const requested = parseVersions(found.versions).map(({ productId }) => ({ productId, variantIds: [] }));
+  const { products, messages, policies } = describeProducts(context, await loadOffered(context, requested));
   const next = offset + limit;
   const isMore = next < found.results && next <= MAX_OFFSET;
   const notes: Message[] = [

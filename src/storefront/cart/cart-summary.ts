@@ -1,3 +1,4 @@
+import { formatsOf } from '../../http/formats.ts';
 import { taxesByRate, type Content } from '../../pricing/content.ts';
 import { untaxedReasons } from '../../pricing/untaxed-text.ts';
 import type { Cart } from '../../carts/schema.ts';
@@ -8,7 +9,6 @@ import { messagesIn } from '../../kernel/messages.ts';
 import { garanLabel } from '../product/guarantee.ts';
 import { withdrawalNote } from '../product/withdrawal-note.ts';
 import { productPath, shopPath, type Visit } from '../visit.ts';
-import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
 import { amountWithUnit } from '../../http/amount-text.ts';
 import { moneyText, priceText } from '../../http/price-text.ts';
@@ -69,7 +69,7 @@ function taxRows(
   const isAdded = place === 'NET';
   // Added taxes are always shown, included ones only where the shop shows them.
   if (!isAdded && !settings.displayTaxes) return [];
-  const percent = new Intl.NumberFormat(languageTag(locale), { style: 'percent', maximumFractionDigits: 2 });
+  const { percent } = formatsOf(locale);
   return [
     ...(isAdded ? [row(messages.totalNet, money(totalBeforeTax))] : []),
     ...taxesByRate(taxes)

@@ -1,10 +1,10 @@
+import { formatsOf } from '../../http/formats.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { imagePath } from '../../platform/media/images.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { basePriceText, shownPrice } from '../../catalogue/products/shown-price.ts';
 import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import { legalNames, productPath, shopPath, type Visit } from '../visit.ts';
-import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
 import { formatNumber } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
@@ -183,9 +183,7 @@ function percentOff(before: number, now: number, locale: string): string {
 }
 
 export function percentText(percent: number, locale: string): string {
-  return new Intl.NumberFormat(languageTag(locale), { style: 'percent', maximumFractionDigits: 2 }).format(
-    percent / 100,
-  );
+  return formatsOf(locale).percent.format(percent / 100);
 }
 
 /**
