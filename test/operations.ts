@@ -1616,6 +1616,7 @@ export const cart: Fact<string> = async (shop) => {
       buyer: null,
       shippingMethodId: shipping,
       shippingPrice: null,
+      assistantNotes: null,
       deliveryOption: null,
       paymentMethodId: payLater,
       paymentTransactionId: 'QP-4711',

@@ -3,8 +3,15 @@ import { cancelCart, CartRequest, createCart, readCart, replaceCart, type ShowCa
 import { LookupRequest, lookUpCatalogue } from './catalogue/lookup.ts';
 import { ProductRequest, showProduct } from './catalogue/product-detail.ts';
 import { searchCatalogue, SearchRequest } from './catalogue/search.ts';
-import type { Capability } from './capabilities.ts';
-import { CHECKOUT, createSession, SessionRequest, showCanceled, showSession } from './checkout-sessions.ts';
+import { extensionsOf, type Capability } from './capabilities.ts';
+import {
+  CHECKOUT,
+  createSession,
+  ReplacedSession,
+  SessionRequest,
+  showCanceled,
+  showSession,
+} from './checkout-sessions.ts';
 import type { OperationCall } from './context.ts';
 import { failure, success } from './outcome.ts';
 import { Context } from './schema.ts';
@@ -52,7 +59,8 @@ const CART = 'dev.ucp.shopping.cart';
 
 const NoRequest = Type.Object({ context: Type.Optional(Context) });
 
-const showCart: ShowCart = async (cart) => success(CART, cart);
+const showCart: ShowCart = async (cart, { capabilities }) =>
+  success([CART, ...extensionsOf(CART, capabilities)], cart);
 
 /** The operations of carts, and the same of checkout sessions, which are carts. */
 function cartOperations(
@@ -96,7 +104,7 @@ function cartOperations(
       path: `${path}/:id`,
       capability,
       argument: name,
-      input: CartRequest,
+      input: name === 'cart' ? CartRequest : ReplacedSession,
       writes: true,
       run: (call) => replaceCart(call, capability, show),
     },
@@ -124,7 +132,7 @@ export const OPERATIONS: readonly AssistantOperation[] = [
       capability: SEARCH,
     },
     SearchRequest,
-    async (context, request) => success(SEARCH, await searchCatalogue(context, request)),
+    async (context, request) => success([SEARCH], await searchCatalogue(context, request)),
   ),
   reading(
     {
@@ -135,7 +143,7 @@ export const OPERATIONS: readonly AssistantOperation[] = [
       capability: LOOKUP,
     },
     LookupRequest,
-    async (context, request) => success(LOOKUP, await lookUpCatalogue(context, request)),
+    async (context, request) => success([LOOKUP], await lookUpCatalogue(context, request)),
   ),
   reading(
     {
@@ -149,7 +157,7 @@ export const OPERATIONS: readonly AssistantOperation[] = [
     async (context, request) => {
       const found = await showProduct(context, request);
       return found
-        ? success(LOOKUP, found)
+        ? success([LOOKUP], found)
         : failure(LOOKUP, 'not_found', `Product not found: ${request.id}`);
     },
   ),

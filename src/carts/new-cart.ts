@@ -62,6 +62,7 @@ export function newCart(
     billingAddress: null,
     shippingAddress: null,
     buyer: null,
+    assistantNotes: null,
     shippingMethodId: null,
     shippingPrice: null,
     deliveryOption: null,

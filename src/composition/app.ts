@@ -522,6 +522,7 @@ export async function buildApp({
     profiles: createPlatformProfiles(db, policy),
     calls: assistantCalls,
     carts: cartStore,
+    appCalls,
     payments,
     answerSeal,
     loadKey,
