@@ -47,6 +47,9 @@ export const EVERYTHING = [
   'dev.ucp.shopping.cart',
   'dev.ucp.shopping.checkout',
   'dev.ucp.shopping.order',
+  'dev.ucp.shopping.fulfillment',
+  'dev.ucp.shopping.discount',
+  'dev.ucp.shopping.buyer_consent',
 ];
 
 export const CATALOGUE = ['dev.ucp.shopping.catalog.search', 'dev.ucp.shopping.catalog.lookup'];

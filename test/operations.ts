@@ -1619,6 +1619,7 @@ export const cart: Fact<string> = async (shop) => {
       buyer: null,
       shippingMethodId: shipping,
       shippingPrice: null,
+      assistantNotes: null,
       deliveryOption: null,
       linePrices: null,
       appTaxes: null,

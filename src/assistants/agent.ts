@@ -3,7 +3,13 @@ import type { FastifyRequest } from 'fastify';
 import { addressCaller, countCall, countTry } from '../http/rate-limit.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { AssistantDeps } from './deps.ts';
-import { offeredCapabilities, sharedCapabilities, UCP_VERSION, type Capability } from './capabilities.ts';
+import {
+  offeredCapabilities,
+  sharedCapabilities,
+  UCP_VERSION,
+  type Capability,
+  type OfferSettings,
+} from './capabilities.ts';
 import { profileAddress } from './fetch-profile.ts';
 import {
   isSigned,
@@ -43,9 +49,10 @@ export function namedProfile({ headers }: Pick<FastifyRequest, 'headers'>): unkn
 export async function loadAgent(
   request: FastifyRequest,
   named: unknown,
-  { shopId, assistants }: Pick<Settings, 'shopId' | 'assistants'>,
+  settings: Pick<Settings, 'shopId'> & OfferSettings,
   { db, config, limiter, profiles }: AssistantDeps,
 ): Promise<Agent> {
+  const { shopId, assistants } = settings;
   if (named === undefined) {
     throw new ProtocolProblem('invalid_profile_url', 'The request names no profile (UCP-Agent)');
   }
@@ -89,7 +96,7 @@ export async function loadAgent(
     profile: address.href,
     signed,
     caller,
-    capabilities: sharedCapabilities(offeredCapabilities({ assistants }), profile.capabilities),
+    capabilities: sharedCapabilities(offeredCapabilities(settings), profile.capabilities),
   };
 }
 

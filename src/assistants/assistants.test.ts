@@ -22,6 +22,9 @@ import { UCP_VERSION } from './capabilities.ts';
 import { assistantKeyRotation } from './keys.ts';
 import { OPERATIONS } from './operations.ts';
 
+const CART = 'dev.ucp.shopping.cart';
+const CHECKOUT = 'dev.ucp.shopping.checkout';
+
 let service: Service;
 let assistant: FakeAssistant;
 let file: FakeAssistant['file'];
@@ -72,11 +75,12 @@ describe('the profile of a shop', () => {
       'public, max-age=300',
       undefined,
     ]);
-    const entry = (page: string, schema: string) => [
+    const entry = (page: string, schema: string, extended?: string[]) => [
       {
         version: '2026-08-25',
         spec: `https://ucp.dev/2026-08-25/specification/${page}`,
         schema: `https://ucp.dev/2026-08-25/schemas/shopping/${schema}.json`,
+        ...(extended && { extends: extended }),
       },
     ];
     expect(body.ucp).toEqual({
@@ -105,6 +109,9 @@ describe('the profile of a shop', () => {
         'dev.ucp.shopping.cart': entry('shopping/cart', 'cart'),
         'dev.ucp.shopping.checkout': entry('shopping/checkout', 'checkout'),
         'dev.ucp.shopping.order': entry('shopping/order', 'order'),
+        'dev.ucp.shopping.fulfillment': entry('fulfillment', 'fulfillment', [CHECKOUT]),
+        'dev.ucp.shopping.discount': entry('discount', 'discount', [CART, CHECKOUT]),
+        'dev.ucp.shopping.buyer_consent': entry('buyer-consent', 'buyer_consent', [CART, CHECKOUT]),
       },
       payment_handlers: {},
     });

@@ -30,12 +30,58 @@ const CAPABILITIES = {
   'dev.ucp.shopping.order': { setting: 'orders', page: 'shopping/order', schema: 'order' },
 } as const satisfies Record<string, { setting: keyof Settings['assistants']; page: string; schema: string }>;
 
-export type Capability = keyof typeof CAPABILITIES;
+/** What extends the answers of capabilities. */
+const EXTENSIONS = {
+  'dev.ucp.shopping.fulfillment': {
+    extends: ['dev.ucp.shopping.checkout'],
+    page: 'fulfillment',
+    schema: 'fulfillment',
+  },
+  'dev.ucp.shopping.discount': {
+    extends: ['dev.ucp.shopping.cart', 'dev.ucp.shopping.checkout'],
+    page: 'discount',
+    schema: 'discount',
+  },
+  'dev.ucp.shopping.buyer_consent': {
+    extends: ['dev.ucp.shopping.cart', 'dev.ucp.shopping.checkout'],
+    page: 'buyer-consent',
+    schema: 'buyer_consent',
+  },
+} as const satisfies Record<
+  string,
+  { extends: readonly (keyof typeof CAPABILITIES)[]; page: string; schema: string }
+>;
 
-/** The capabilities that are switched on. */
-export function offeredCapabilities({ assistants }: Pick<Settings, 'assistants'>): Capability[] {
-  return (Object.keys(CAPABILITIES) as Capability[]).filter((name) => assistants[CAPABILITIES[name].setting]);
+type BaseCapability = keyof typeof CAPABILITIES;
+export type Extension = keyof typeof EXTENSIONS;
+export type Capability = BaseCapability | Extension;
+
+export type OfferSettings = Pick<Settings, 'assistants' | 'newsletterCampaigns'>;
+
+/** The capabilities that are switched on, and what extends them. A shop without a newsletter asks for no consent to one. */
+export function offeredCapabilities({ assistants, newsletterCampaigns }: OfferSettings): Capability[] {
+  const base = (Object.keys(CAPABILITIES) as BaseCapability[]).filter(
+    (name) => assistants[CAPABILITIES[name].setting],
+  );
+  const extensions = (Object.keys(EXTENSIONS) as Extension[]).filter(
+    (name) => name !== 'dev.ucp.shopping.buyer_consent' || newsletterCampaigns.length > 0,
+  );
+  return [...base, ...extensions.filter((name) => extendedBy(name, base).length > 0)];
 }
+
+/** Those of these capabilities that the extension extends. */
+function extendedBy(extension: Extension, capabilities: readonly Capability[]): BaseCapability[] {
+  return EXTENSIONS[extension].extends.filter((name) => capabilities.includes(name));
+}
+
+const isExtension = (name: Capability): name is Extension => Object.hasOwn(EXTENSIONS, name);
+
+/** The extensions of a capability among those that both sides have. */
+export function extensionsOf(capability: Capability, shared: readonly Capability[]): Extension[] {
+  return shared.filter(isExtension).filter((name) => extendedBy(name, [capability]).length > 0);
+}
+
+const DEFINITIONS = { ...CAPABILITIES, ...EXTENSIONS };
 
 /** A public key as the profile publishes it. */
 export interface PublishedKey {
@@ -49,11 +95,7 @@ export interface PublishedKey {
 }
 
 /** The profile at /.well-known/ucp. `home` is the address of the shop's own host. */
-export function shopProfile(
-  settings: Pick<Settings, 'assistants'>,
-  home: string,
-  keys: readonly PublishedKey[],
-) {
+export function shopProfile(settings: OfferSettings, home: string, keys: readonly PublishedKey[]) {
   const service = (transport: 'rest' | 'mcp', path: string, schema: string) => ({
     version: UCP_VERSION,
     spec: `${SPECIFICATION}/specification/overview`,
@@ -61,6 +103,7 @@ export function shopProfile(
     endpoint: home + path,
     schema: `${SPECIFICATION}/services/shopping/${schema}`,
   });
+  const offered = offeredCapabilities(settings);
   return {
     ucp: {
       version: UCP_VERSION,
@@ -71,13 +114,14 @@ export function shopProfile(
         ],
       },
       capabilities: Object.fromEntries(
-        offeredCapabilities(settings).map((name) => [
+        offered.map((name) => [
           name,
           [
             {
               version: UCP_VERSION,
-              spec: `${SPECIFICATION}/specification/${CAPABILITIES[name].page}`,
-              schema: `${SPECIFICATION}/schemas/shopping/${CAPABILITIES[name].schema}.json`,
+              spec: `${SPECIFICATION}/specification/${DEFINITIONS[name].page}`,
+              schema: `${SPECIFICATION}/schemas/shopping/${DEFINITIONS[name].schema}.json`,
+              ...(isExtension(name) && { extends: extendedBy(name, offered) }),
             },
           ],
         ]),
@@ -93,7 +137,8 @@ export function sharedCapabilities(
   offered: readonly Capability[],
   versions: ReadonlyMap<string, readonly string[]>,
 ): Capability[] {
-  return offered.filter((name) => versions.get(name)?.includes(UCP_VERSION));
+  const shared = offered.filter((name) => versions.get(name)?.includes(UCP_VERSION));
+  return shared.filter((name) => !isExtension(name) || extendedBy(name, shared).length > 0);
 }
 
 /** The member `ucp` of an answer: the capabilities in it are those of the operation alone. */

@@ -80,7 +80,12 @@ test('a cart has the totals of the cart in the shop to the cent', async () => {
   expect([status, headers['cache-control']]).toEqual([201, 'no-store']);
   expect(body.ucp).toEqual({
     version: UCP_VERSION,
-    capabilities: { 'dev.ucp.shopping.cart': [{ version: UCP_VERSION }] },
+    capabilities: Object.fromEntries(
+      ['cart', 'discount', 'buyer_consent'].map((name) => [
+        `dev.ucp.shopping.${name}`,
+        [{ version: UCP_VERSION }],
+      ]),
+    ),
   });
   expect(
     body.line_items.map(({ item, quantity }: { item: { id: string }; quantity: number }) => [

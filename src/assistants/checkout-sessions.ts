@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
 import { messagesIn } from '../kernel/messages.ts';
-import { envelope, type Capability } from './capabilities.ts';
+import { envelope, extensionsOf, type Capability } from './capabilities.ts';
 import { CartRequest, createCart, readCart, type ShowCart } from './carts/carts.ts';
 import type { ShownCart } from './carts/cart-view.ts';
 import type { AssistantContext, OperationCall } from './context.ts';
 import type { Message } from './messages.ts';
+import { Fulfillment, Payment } from './details/schema.ts';
 import { Text } from './schema.ts';
 
 /**
@@ -14,15 +15,20 @@ import { Text } from './schema.ts';
 
 export const CHECKOUT: Capability = 'dev.ucp.shopping.checkout';
 
-export const SessionRequest = Type.Object({
+export const ReplacedSession = Type.Object({
   ...CartRequest.properties,
+  fulfillment: Type.Optional(Fulfillment),
+  payment: Type.Optional(Payment),
+});
+
+export const SessionRequest = Type.Object({
+  ...ReplacedSession.properties,
   cart_id: Type.Optional(Text('The cart that becomes the session; what else is named is ignored then.', 200)),
 });
 
 /** A session with lines that can be ordered waits for its buyer; else the assistant has something to change first. */
 export const showSession: ShowCart = async (cart: ShownCart, context: AssistantContext) => {
-  const isIncomplete =
-    cart.line_items.length === 0 || cart.messages.some((one) => one.type === 'error' && isForAssistant(one));
+  const isIncomplete = cart.line_items.length === 0 || cart.messages.some(isForAssistant);
   const buyerNeeded: Message = {
     type: 'error',
     code: 'buyer_input_required',
@@ -30,7 +36,10 @@ export const showSession: ShowCart = async (cart: ShownCart, context: AssistantC
     content: messagesIn(context.locale).storefront.pickup.orderHere,
   };
   return {
-    ucp: { ...envelope([CHECKOUT]), payment_handlers: {} },
+    ucp: {
+      ...envelope([CHECKOUT, ...extensionsOf(CHECKOUT, context.capabilities)]),
+      payment_handlers: {},
+    },
     ...cart,
     status: isIncomplete ? 'incomplete' : 'requires_escalation',
     messages: [...cart.messages, buyerNeeded],
@@ -38,9 +47,11 @@ export const showSession: ShowCart = async (cart: ShownCart, context: AssistantC
   };
 };
 
-/** What could not be added is gone; what remains in the cart may still have to change. */
-const isForAssistant = ({ code }: Message) =>
-  code === 'minimum_not_reached' || code === 'address_undeliverable';
+/** What could not be added is gone; what remains in the cart, or is missing to it, may still have to change. */
+const isForAssistant = (message: Message) =>
+  message.type === 'error' &&
+  message.severity === 'recoverable' &&
+  !['not_found', 'out_of_stock', 'quantity_limited', 'item_unavailable'].includes(message.code);
 
 /** A cart becomes the session itself, so there is never a second one of it. */
 export function createSession(call: OperationCall): Promise<object> {

@@ -1,9 +1,12 @@
+import type { AppCalls } from '../apps/calls/calls.ts';
 import type { CartStore } from '../carts/cart-store.ts';
 import type { ShopDatabase, Transaction } from '../db/database.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { Agent } from './agent.ts';
 import type { NamedCart } from './carts/cart-id.ts';
 import type { AssistantTokens } from './tokens.ts';
+import type { Capability } from './capabilities.ts';
+import type { WantedCodes } from './details/discounts.ts';
 
 /** The request of an assistant, with the data that every operation needs. */
 export interface AssistantContext {
@@ -19,6 +22,12 @@ export interface AssistantContext {
   carts: CartStore;
   agent: Agent;
   tokens: AssistantTokens;
+  /** What the assistant and the shop have in common. */
+  capabilities: readonly Capability[];
+  /** The calls of apps that offer deliveries. */
+  appCalls: AppCalls;
+  /** Looks codes of coupons up, of which a client may guess a few only. */
+  findCodes: (codes: readonly string[]) => Promise<WantedCodes>;
   /** The pages about the law and the terms of the shop. */
   links: () => Promise<Link[]>;
 }

@@ -1,3 +1,4 @@
+import type { AppCalls } from '../apps/calls/calls.ts';
 import type { CartStore } from '../carts/cart-store.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
@@ -16,6 +17,7 @@ export interface AssistantDeps {
   profiles: PlatformProfiles;
   calls: AssistantCalls;
   carts: CartStore;
+  appCalls: AppCalls;
   payments: PaymentDeps;
   answerSeal: AnswerSeal;
   loadKey: () => Promise<Buffer>;

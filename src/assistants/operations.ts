@@ -3,8 +3,8 @@ import { cancelCart, CartRequest, createCart, readCart, replaceCart, type ShowCa
 import { LookupRequest, lookUpCatalogue } from './catalogue/lookup.ts';
 import { ProductRequest, showProduct } from './catalogue/product-detail.ts';
 import { searchCatalogue, SearchRequest } from './catalogue/search.ts';
-import type { Capability } from './capabilities.ts';
-import { CHECKOUT, SessionRequest, showSession } from './checkout-sessions.ts';
+import { extensionsOf, type Capability } from './capabilities.ts';
+import { CHECKOUT, ReplacedSession, SessionRequest, showSession } from './checkout-sessions.ts';
 import type { OperationCall } from './context.ts';
 import { failure, success } from './outcome.ts';
 import { ORDER, readOrder } from './orders/orders.ts';
@@ -54,7 +54,8 @@ const CART = 'dev.ucp.shopping.cart';
 
 const NoRequest = Type.Object({ context: Type.Optional(Context) });
 
-const showCart: ShowCart = async (cart) => success(CART, cart);
+const showCart: ShowCart = async (cart, { capabilities }) =>
+  success([CART, ...extensionsOf(CART, capabilities)], cart);
 
 /** What is done with a cart, and the same with a checkout session, which is one. */
 interface CartOperations extends Pick<AssistantOperation, 'input'> {
@@ -104,7 +105,7 @@ function cartOperations(
       path: `${path}/:id`,
       capability,
       argument: name,
-      input: CartRequest,
+      input: name === 'cart' ? CartRequest : ReplacedSession,
       writes: true,
       run: replace,
     },
@@ -132,7 +133,7 @@ export const OPERATIONS: readonly AssistantOperation[] = [
       capability: SEARCH,
     },
     SearchRequest,
-    async (context, request) => success(SEARCH, await searchCatalogue(context, request)),
+    async (context, request) => success([SEARCH], await searchCatalogue(context, request)),
   ),
   reading(
     {
@@ -143,7 +144,7 @@ export const OPERATIONS: readonly AssistantOperation[] = [
       capability: LOOKUP,
     },
     LookupRequest,
-    async (context, request) => success(LOOKUP, await lookUpCatalogue(context, request)),
+    async (context, request) => success([LOOKUP], await lookUpCatalogue(context, request)),
   ),
   reading(
     {
@@ -157,7 +158,7 @@ export const OPERATIONS: readonly AssistantOperation[] = [
     async (context, request) => {
       const found = await showProduct(context, request);
       return found
-        ? success(LOOKUP, found)
+        ? success([LOOKUP], found)
         : failure(LOOKUP, 'not_found', `Product not found: ${request.id}`);
     },
   ),

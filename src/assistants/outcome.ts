@@ -3,7 +3,10 @@ import type { Message } from './messages.ts';
 
 /** Answers of operations: what came of them for the buyer. */
 
-export const success = (capability: Capability, body: object) => ({ ucp: envelope([capability]), ...body });
+export const success = (capabilities: readonly Capability[], body: object) => ({
+  ucp: envelope(capabilities),
+  ...body,
+});
 
 /** There is nothing to show: an outcome, not a problem of the protocol. */
 export function failure(capability: Capability, code: string, content: string, home?: string): object {

@@ -1,10 +1,12 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { couponLimit } from '../carts/coupon-limit.ts';
 import { matchesEtag } from '../http/answer-headers.ts';
 import { parseJsonBody } from '../http/body.ts';
 import { HttpError, unavailable } from '../http/errors.ts';
 import { logFailure, refusalOf } from '../http/failures.ts';
 import { readingCurrency } from '../http/locale.ts';
 import { isRpcMessage, rpcError, RpcProblem } from '../http/model-context.ts';
+import { countTry } from '../http/rate-limit.ts';
 import { etagOf } from '../http/raw-json.ts';
 import { compileBody, fieldProblemOf } from '../http/validation.ts';
 import { newId } from '../kernel/ids.ts';
@@ -18,6 +20,7 @@ import { loadAgent, namedProfile, type Agent } from './agent.ts';
 import { envelope, MCP_PATH, REST_PATH, shopProfile } from './capabilities.ts';
 import type { AssistantContext, Link } from './context.ts';
 import type { AssistantDeps, NotedCall } from './deps.ts';
+import { findWantedCodes, type WantedCodes } from './details/discounts.ts';
 import { publishedKeys, signingKey } from './keys.ts';
 import { answerLocale } from './locale.ts';
 import { mcpAnswer, problemMessage } from './mcp.ts';
@@ -203,6 +206,9 @@ async function runOperation(
   const { context: asked } = given as { context?: { language?: string; currency?: string } };
   const locale = answerLocale(asked?.language, request.headers['accept-language'], settings);
   const db = deps.db.ofShop(settings.shopId);
+  const loadLinks = async () =>
+    legalLinks(await loadShopLayout(db, settings, deps.payments), { settings, locale, home });
+  let links: Promise<Link[]> | undefined;
   const context: AssistantContext = {
     agent,
     tokens: assistantTokens(await deps.loadKey()),
@@ -214,12 +220,31 @@ async function runOperation(
     origin,
     home,
     carts: deps.carts,
-    links: async () =>
-      legalLinks(await loadShopLayout(db, settings, deps.payments), { settings, locale, home }),
+    capabilities: agent.capabilities,
+    appCalls: deps.appCalls,
+    findCodes: (codes) => findCodes(codes, db, settings.shopId, request.ip, deps),
+    links: () => (links ??= loadLinks()),
   };
   const name = `${operation.name} ${id}`;
   const write = onceWriter(db, { shopId: settings.shopId, agent, key, name, given }, deps.answerSeal);
   return operation.run({ context, request: given, id, write });
+}
+
+/** Counts each code as a try until it turns out to be known, so that many requests at once can not guess more. */
+async function findCodes(
+  codes: readonly string[],
+  db: AssistantContext['db'],
+  shopId: string,
+  address: string,
+  { config, limiter }: AssistantDeps,
+): Promise<WantedCodes> {
+  const { caller, perHour, what } = couponLimit({ address });
+  const isLimited = config.RATE_LIMIT_ANONYMOUS > 0;
+  if (isLimited) for (const _code of codes) await countTry(limiter, caller, perHour, what);
+  const found = await findWantedCodes(db, shopId, codes);
+  const known = found.codes.filter(({ refusal }) => refusal !== 'unknown');
+  if (isLimited) for (const _code of known) await limiter.uncountTry(caller);
+  return found;
 }
 
 /** The legal pages, by the types of the protocol. */

@@ -14,6 +14,7 @@ import type {
 import type { Address } from '../shops/countries/address.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { Buyer } from '../shops/vat-numbers/buyer.ts';
+import type { AssistantNotes } from './assistant-notes.ts';
 
 /** A cart as stored in its row: the choices, without sums. */
 export interface StoredCart {
@@ -36,6 +37,8 @@ export interface StoredCart {
   billingAddress: Address | null;
   shippingAddress: Address | null;
   buyer: Buyer | null;
+  /** null: no assistant has said anything. */
+  assistantNotes: AssistantNotes | null;
   shippingMethodId: string | null;
   shippingPrice: number | null;
   /** The app's answer for the chosen method; null: it is one of the shop. */
@@ -82,6 +85,7 @@ export type CartPatch = Partial<
     | 'billingAddress'
     | 'shippingAddress'
     | 'buyer'
+    | 'assistantNotes'
     | 'shippingMethodId'
     | 'shippingPrice'
     | 'deliveryOption'

@@ -9,12 +9,12 @@ import type { Operations } from '../http/operations.ts';
 import { Price, priceOf } from '../http/price.ts';
 import { Id, Nullable } from '../http/schemas.ts';
 import { anyText } from '../catalogue/products/render.ts';
-import { contentOf, deliveryQuestionOf, named } from '../pricing/content.ts';
+import { contentOf, deliveryQuestionOf, named, type PricedContent } from '../pricing/content.ts';
 import { zoneOfMethod } from '../pricing/delivery.ts';
-import { questionDigest } from '../pricing/delivery-option.ts';
+import { methodOfOption, questionDigest } from '../pricing/delivery-option.ts';
 import { transitDays } from '../pricing/delivery-span.ts';
 import type { DeliveryOption } from '../pricing/input.ts';
-import type { Settings } from '../shops/settings/settings.ts';
+import type { Settings, ShippingMethod, ShippingZone } from '../shops/settings/settings.ts';
 import { answerOf, AppText, inLocales } from './app-answer.ts';
 import type { CartRow, PricedCart } from './cart.ts';
 import type { CartStore } from './cart-store.ts';
@@ -57,7 +57,7 @@ export interface OfferedDeliveries {
   missing: string | null;
 }
 
-const NOTHING_OFFERED: OfferedDeliveries = { options: [], missing: null };
+export const NOTHING_OFFERED: OfferedDeliveries = { options: [], missing: null };
 
 /** Asks the apps of the shop. Call it outside of transactions: it may take most of a second. */
 export async function askForDelivery(
@@ -191,34 +191,57 @@ export function deliveryOptions(
     const { cart, settings } = open;
     const { options, missing } = await askForDelivery(calls, open, origin, db.now);
     if (missing !== null) throw new Refusal('APP_NOT_ANSWERING', { app: missing });
-    const { delivery } = open.priced.totals;
-    const own = delivery.isNeeded
-      ? delivery.possible.filter(({ shippingMethodId }) => isOfShop(shippingMethodId, settings))
-      : [];
-    const priceWith = (choice: Partial<CartRow>) => {
-      const { totals } = contentOf({ ...cart, ...choice, shippingPrice: null }, settings, db.now);
-      return totals.delivery.isChosen
-        ? priceOf(totals.shipping!.price, cart.currency, cart.taxType, cart.locale)
-        : undefined;
-    };
+    const text = (name: Localised) => anyText(name, cart.locale, settings.defaultLocale)!;
     return {
-      items: [
-        ...own.flatMap((method) => {
-          const { shippingMethodId: id } = method;
-          const price = priceWith({ shippingMethodId: id, deliveryOption: null });
-          const name = anyText(named(method, settings), cart.locale, settings.defaultLocale)!;
-          const days = transitDays(method, zoneOfMethod(delivery, method), settings) ?? null;
-          return price ? [{ id, name, price, days, app: null, option: null }] : [];
-        }),
-        ...options.flatMap((deliveryOption) => {
-          const { shippingMethodId: id, name, days: transit, appId: app, optionId: option } = deliveryOption;
-          const price = priceWith({ shippingMethodId: id, deliveryOption });
-          const text = textIn(name, cart.locale, settings.defaultLocale)!;
-          return price ? [{ id, name: text, price, days: transit, app, option }] : [];
-        }),
-      ],
+      items: deliveryChoices(open, options, db.now).map(({ method, option, zone, price }) => ({
+        id: method.shippingMethodId,
+        name: option
+          ? textIn(option.name, cart.locale, settings.defaultLocale)!
+          : text(named(method, settings)),
+        price: priceOf(price, cart.currency, cart.taxType, cart.locale),
+        days: option ? option.days : (transitDays(method, zone, settings) ?? null),
+        app: option ? option.appId : null,
+        option: option ? option.optionId : null,
+      })),
     };
   });
+}
+
+/** One of the ways to deliver a cart. */
+export interface DeliveryChoice {
+  method: ShippingMethod;
+  /** What an app offers; null: it is a method of the shop. */
+  option: DeliveryOption | null;
+  /** The zone of a method of the shop; null: it has none. */
+  zone: ShippingZone | null;
+  /** What it costs, in minor units and the tax type of the cart. */
+  price: number;
+  /** The cart with it. */
+  priced: PricedContent;
+}
+
+/** The ways to deliver a cart with their prices: the methods of the shop, then what its apps offer. */
+export function deliveryChoices(
+  { cart, settings, priced }: PricedCart,
+  options: readonly DeliveryOption[],
+  now: Date,
+): DeliveryChoice[] {
+  const { delivery } = priced.totals;
+  if (!delivery.isNeeded) return [];
+  const choice = (method: ShippingMethod, option: DeliveryOption | null): DeliveryChoice[] => {
+    const { shippingMethodId } = method;
+    const chosen = { ...cart, shippingMethodId, deliveryOption: option, shippingPrice: null };
+    const priced = contentOf(chosen, settings, now);
+    const { shipping } = priced.totals;
+    if (!priced.totals.delivery.isChosen || !shipping) return [];
+    return [{ method, option, zone: zoneOfMethod(delivery, method), price: shipping.price, priced }];
+  };
+  return [
+    ...delivery.possible
+      .filter(({ shippingMethodId }) => isOfShop(shippingMethodId, settings))
+      .flatMap((method) => choice(method, null)),
+    ...options.flatMap((option) => choice(methodOfOption(option), option)),
+  ];
 }
 
 export const isOfShop = (id: string, { shippingMethods }: Pick<Settings, 'shippingMethods'>): boolean =>

@@ -64,6 +64,7 @@ export function newCart(
     billingAddress: null,
     shippingAddress: null,
     buyer: null,
+    assistantNotes: null,
     shippingMethodId: null,
     shippingPrice: null,
     deliveryOption: null,

@@ -29,6 +29,7 @@ const cartsOf = (shopId: string, { customerId, emails }: Person) => sql`
   shop_id = ${shopId} and (
     customer_id = ${customerId} or lower(billing_address ->> 'emailAddress') = any (${emails})
     or lower(shipping_address ->> 'emailAddress') = any (${emails})
+    or lower(assistant_notes -> 'buyer' ->> 'email') = any (${emails})
     or cart_id in (select account.cart_id from account where account.shop_id = ${shopId} and email = any (${emails})))`;
 
 type ExportedCart = Pick<
@@ -40,6 +41,7 @@ type ExportedCart = Pick<
   | 'billingAddress'
   | 'shippingAddress'
   | 'buyer'
+  | 'assistantNotes'
   | 'paymentTransactionId'
 > & { creationDate: Date; changedOn: Date; couponCode: string | null };
 
@@ -47,7 +49,7 @@ function findCartsOf(db: Queries, shopId: string, person: Person) {
   return db.many<ExportedCart>(sql`
     select upper(cart_id::text) as "cartId", created_at as "creationDate", changed_at as "changedOn", locale,
       currency, lines, coupon_code_key as "couponCode", billing_address as "billingAddress",
-      shipping_address as "shippingAddress", buyer, payment_transaction_id as "paymentTransactionId"
+      shipping_address as "shippingAddress", buyer, assistant_notes as "assistantNotes", payment_transaction_id as "paymentTransactionId"
     from cart where ${cartsOf(shopId, person)} order by created_at, cart_id`);
 }
 

@@ -25,8 +25,10 @@ const cartColumns = (shopId: string, productIds: readonly string[] = []) => sql`
   cart.changed_at as "changedAt", cart.version, cart.currency, cart.locale, cart.tax_type as "taxType",
   cart.customer_id as "customerId", cart.lines, cart.coupon_line_item_id as "couponLineItemId",
   cart.coupon_code_key as "couponCodeKey", cart.billing_address as "billingAddress",
-  cart.shipping_address as "shippingAddress", cart.buyer, cart.shipping_method_id as "shippingMethodId",
-  cart.shipping_price as "shippingPrice", cart.delivery_option as "deliveryOption", cart.line_prices as "linePrices", cart.app_taxes as "appTaxes", cart.payment_method_id as "paymentMethodId",
+  cart.shipping_address as "shippingAddress", cart.buyer, cart.assistant_notes as "assistantNotes",
+  cart.shipping_method_id as "shippingMethodId", cart.shipping_price as "shippingPrice",
+  cart.delivery_option as "deliveryOption", cart.line_prices as "linePrices", cart.app_taxes as "appTaxes",
+  cart.payment_method_id as "paymentMethodId",
   cart.payment_transaction_id as "paymentTransactionId", cart.payment_status as "paymentStatus",
   cart.payment_name as "paymentName", cart.payment_price as "paymentPrice",
   cart.assistant_session_id as "assistantSessionId",
@@ -266,12 +268,12 @@ export function copyCart(
   return tx.run(sql`
     insert into cart (shop_id, cart_id, token_hash, created_at, changed_at, version, currency, locale, tax_type,
       customer_id, lines, product_ids, coupon_line_item_id, coupon_code_key, billing_address, shipping_address,
-      buyer, shipping_method_id, shipping_price, delivery_option, line_prices, app_taxes, payment_method_id,
-      payment_transaction_id, payment_status, payment_name, payment_price, assistant_session_id)
+      buyer, assistant_notes, shipping_method_id, shipping_price, delivery_option, line_prices, app_taxes,
+      payment_method_id, payment_transaction_id, payment_status, payment_name, payment_price, assistant_session_id)
     select shop_id, ${copy.cartId}::uuid, ${copy.tokenHash}::bytea, ${tx.now}::timestamptz, ${tx.now}::timestamptz, 1,
       currency, locale, tax_type, customer_id, lines, product_ids, coupon_line_item_id, coupon_code_key,
-      billing_address, shipping_address, buyer, shipping_method_id, shipping_price, delivery_option, line_prices,
-      app_taxes, payment_method_id, payment_transaction_id, payment_status, payment_name, payment_price,
+      billing_address, shipping_address, buyer, assistant_notes, shipping_method_id, shipping_price, delivery_option,
+      line_prices, app_taxes, payment_method_id, payment_transaction_id, payment_status, payment_name, payment_price,
       assistant_session_id
     from cart where shop_id = ${shopId} and cart_id = ${cartId}`);
 }
@@ -289,7 +291,7 @@ export function updateCart(db: Queries, shopId: string, cart: StoredCart) {
       lines = ${JSON.stringify(cart.lines)}, product_ids = ${productIdsOf(cart)},
       coupon_line_item_id = ${cart.couponLineItemId}, coupon_code_key = ${cart.couponCodeKey},
       billing_address = ${cart.billingAddress}, shipping_address = ${cart.shippingAddress},
-      buyer = ${cart.buyer},
+      buyer = ${cart.buyer}, assistant_notes = ${cart.assistantNotes},
       shipping_method_id = ${cart.shippingMethodId}, shipping_price = ${cart.shippingPrice},
       delivery_option = ${cart.deliveryOption},
       payment_method_id = ${cart.paymentMethodId}, payment_transaction_id = ${cart.paymentTransactionId},

@@ -532,6 +532,7 @@ export async function buildApp({
     profiles: createPlatformProfiles(db, policy),
     calls: assistantCalls,
     carts: cartStore,
+    appCalls,
     payments,
     answerSeal,
     loadKey,

@@ -172,3 +172,16 @@ export function findProductsByNumber(db: Queries, shopId: string, productNumbers
     select ${productColumns} from product
     where shop_id = ${shopId} and product_number = any (${productNumbers}::text[])`);
 }
+
+/** Those of these codes that a coupon has, and whether it may be used now. */
+export function findKnownCodes(db: Queries, shopId: string, codeKeys: readonly string[]) {
+  return db.many<{ codeKey: string; isValid: boolean }>(sql`
+    select coupon.code_key as "codeKey", (
+        coupon.withdrawn_at is null and coalesce(campaign.valid_from, '-infinity') <= ${db.now}
+        and coalesce(campaign.valid_to, 'infinity') > ${db.now}
+      ) as "isValid"
+    from coupon
+    join coupon_campaign campaign on campaign.shop_id = coupon.shop_id
+      and campaign.campaign_id = coupon.campaign_id
+    where coupon.shop_id = ${shopId} and coupon.code_key = any (${codeKeys}::text[])`);
+}

@@ -7,8 +7,15 @@ import { languageTag } from '../../http/locale.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { taxesByRate, type Content, type ContentLine } from '../../pricing/content.ts';
-import { productMessages } from '../catalogue/disclosures.ts';
+import { productMessages, productPolicies, type Policy } from '../catalogue/disclosures.ts';
+import { requiredConsents } from '../../checkout/withdrawal-consent.ts';
+import { isGoods } from '../../pricing/goods.ts';
+import { guaranteeNotice, sellsToEuConsumers } from '../../shops/legal/guarantee-notice.ts';
+import { isBusinessBuyer } from '../../shops/vat-numbers/buyer.ts';
+import type { OfferedDeliveries } from '../../carts/delivery-options.ts';
+import { extensionsOf, type Capability } from '../capabilities.ts';
 import type { AssistantContext } from '../context.ts';
+import { shownDetails } from '../details/details.ts';
 import type { Message } from '../messages.ts';
 import { orderedUnit, type QuantityUnit } from '../units.ts';
 import { cartIdText } from './cart-id.ts';
@@ -35,34 +42,53 @@ export interface ShownCart {
   currency: string;
   totals: Total[];
   messages: Message[];
+  policies?: Policy[];
+  buyer?: object;
+  discounts?: object;
+  fulfillment?: object;
   /** Where the buyer goes on with a copy of this very cart. */
   continue_url: string;
   expires_at: string;
 }
 
 /** A cart as assistants see it: its sums are those of the cart. */
-export function shownCart(
-  { cart, settings, priced }: PricedCart,
+export async function shownCart(
+  open: PricedCart,
   token: string,
   products: readonly Product[],
+  offered: OfferedDeliveries,
   context: AssistantContext,
-): ShownCart {
+  capability: Capability,
+): Promise<ShownCart> {
+  const { cart, priced } = open;
   const { content } = priced;
+  const extensions = extensionsOf(capability, context.capabilities);
+  const details = shownDetails(open, offered, extensions, context, await context.links());
+  const isLocated = details.messages.some(({ code }) => code === 'address_undeliverable');
   const lines = content.lines.map((line) => shownLine(line, context));
   const endsAt = new Date(cart.changedAt.getTime() + LIFETIME);
   const pickup = new URLSearchParams({ cart: cart.cartId, PickupToken: pickupToken(cart, endsAt) });
+  const productOf = (productId: string) => products.find((one) => one.productId === productId);
+  const policies = content.lines.flatMap(({ productId }, index) => {
+    const product = productOf(productId);
+    return product ? productPolicies(product, `$.line_items[${index}]`, context) : [];
+  });
   return {
     id: cartIdText({ cartId: cart.cartId, token }),
     line_items: lines,
     currency: cart.currency,
     totals: shownTotals(content, context),
+    ...details.members,
     messages: [
-      ...cartMessages({ cart, settings, priced }, context),
+      ...cartMessages(open, context).filter(({ code }) => !isLocated || code !== 'address_undeliverable'),
+      ...details.messages,
+      ...dutyMessages(open, context, capability),
       ...content.lines.flatMap(({ productId }, index) => {
-        const product = products.find((one) => one.productId === productId);
+        const product = productOf(productId);
         return product ? productMessages(product, `$.line_items[${index}]`, context) : [];
       }),
     ],
+    ...(policies.length > 0 && { policies }),
     continue_url: `${context.home}/checkout?${pickup.toString()}`,
     expires_at: endsAt.toISOString(),
   };
@@ -84,7 +110,7 @@ export function shownLine(line: ContentLine, context: ShownIn): ShownLine {
     quantity: toSteps(Number(line.quantity), unit),
     totals: [
       { type: 'subtotal', amount: line.amount },
-      ...(discount > 0 ? [{ type: 'discount', amount: -discount }] : []),
+      ...(discount > 0 ? [{ type: 'items_discount', amount: -discount }] : []),
       { type: 'total', amount: line.amount - discount },
     ],
   };
@@ -112,8 +138,8 @@ export function shownTotals(content: Content, { locale, settings }: ShownIn): To
     : messages.agreedPayment;
   return [
     { type: 'subtotal', display_text: messages.subTotal, amount: content.subTotal },
-    ...signed(content.basketDiscount, 'fee', 'discount', messages.discount),
-    ...signed(content.coupon?.amount ?? 0, 'fee', 'discount', messages.coupon),
+    ...signed(content.basketDiscount, 'fee', 'items_discount', messages.discount),
+    ...signed(content.coupon?.amount ?? 0, 'fee', 'items_discount', messages.coupon),
     ...signed(sumOf('deposit'), 'fee', 'discount', fees.deposit),
     ...signed(sumOf('ecoParticipation'), 'fee', 'discount', fees.ecoParticipation),
     ...(shipping
@@ -189,5 +215,38 @@ function cartMessages({ cart, settings, priced }: PricedCart, { locale }: Assist
           },
         ]
       : []),
+  ];
+}
+
+/** What a buyer must be told before the order, and must agree to in person: the last page of the checkout says the same. */
+function dutyMessages(
+  { cart, settings, priced: { content } }: PricedCart,
+  { locale }: AssistantContext,
+  capability: Capability,
+): Message[] {
+  const { billingAddress, buyer } = cart;
+  const isConsumer = !billingAddress || !isBusinessBuyer(billingAddress, buyer);
+  const hasNotice = isConsumer && sellsToEuConsumers(settings) && content.lines.some(isGoods);
+  const notice = guaranteeNotice(settings, locale);
+  const consents =
+    capability === 'dev.ucp.shopping.checkout' ? requiredConsents(content, settings, locale) : [];
+  return [
+    ...(hasNotice
+      ? [
+          {
+            type: 'warning' as const,
+            code: 'legal_guarantee',
+            presentation: 'disclosure' as const,
+            content: [notice.title, notice.duration, ...notice.texts].join('. '),
+            url: notice.address,
+          },
+        ]
+      : []),
+    ...consents.map(({ text }): Message => ({
+      type: 'error',
+      code: 'withdrawal_consent',
+      severity: 'requires_buyer_review',
+      content: text,
+    })),
   ];
 }

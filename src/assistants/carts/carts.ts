@@ -3,6 +3,7 @@ import { deleteCarts } from '../../carts/queries.ts';
 import { priceCart, type PricedCart } from '../../carts/cart.ts';
 import { LimitReached, SoldOut } from '../../carts/lines.ts';
 import { setLocale } from '../../carts/changes.ts';
+import { askForDelivery, NOTHING_OFFERED, type OfferedDeliveries } from '../../carts/delivery-options.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { findVersions } from '../../catalogue/products/queries.ts';
 import type { Transaction } from '../../db/database.ts';
@@ -11,9 +12,13 @@ import { MAX_LINES } from '../../orders/line-item-schema.ts';
 import { isId } from '../../kernel/ids.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { anyText } from '../../catalogue/products/render.ts';
-import type { Capability } from '../capabilities.ts';
+import { extensionsOf, type Capability } from '../capabilities.ts';
 import { readProducts } from '../catalogue/offered.ts';
 import type { AssistantContext, OperationCall } from '../context.ts';
+import { applyDetails, type SentDetails, type WantedDetails } from '../details/details.ts';
+import { DISCOUNT } from '../details/discounts.ts';
+import { ChoiceRefused, FULFILLMENT } from '../details/fulfillment.ts';
+import { Buyer, Discounts } from '../details/schema.ts';
 import type { Message } from '../messages.ts';
 import { failure } from '../outcome.ts';
 import { ProtocolProblem } from '../problem.ts';
@@ -44,18 +49,24 @@ const LineItems = Type.Array(
   { description: 'Everything that is in the cart.', maxItems: MAX_LINES },
 );
 
-export const CartRequest = Type.Object({ line_items: LineItems, context: Type.Optional(Context) });
-export type CartRequest = Static<typeof CartRequest>;
+export const CartRequest = Type.Object({
+  line_items: LineItems,
+  context: Type.Optional(Context),
+  buyer: Type.Optional(Buyer),
+  discounts: Type.Optional(Discounts),
+});
+export type CartRequest = Static<typeof CartRequest> & SentDetails;
 
 /** Makes the answer of a cart. */
 export type ShowCart = (cart: ShownCart, context: AssistantContext) => Promise<object>;
 
-/** What a request names, with the products as they are sold. */
+/** What a request names. */
 interface Wanted {
   lines: readonly WantedLine[];
-  products: readonly Product[];
   /** The ids that no product has. */
   unknown: readonly string[];
+  /** What the request says beside the products; what apps offer for the delivery is asked later. */
+  details: Omit<WantedDetails, 'offered'>;
 }
 
 /** A cart of an assistant's own, with what the request names. */
@@ -65,16 +76,22 @@ export async function createCart(
   show: ShowCart,
 ): Promise<object> {
   const { carts, shopId, origin, currency, locale } = context;
-  const wanted = await findWanted(context, request as CartRequest);
+  const wanted = await findWanted(context, request as CartRequest, capability);
+  const begin = async (tx: Transaction): Promise<NamedCart> => {
+    const body = { currency, locale, lineItems: [] };
+    const { cart, token } = await carts.create({ shopId, origin, body, caller: undefined, transaction: tx });
+    return { cartId: cart.cartId, token };
+  };
+  const offered = await offersFor(context, wanted, begin, true);
   return write(async (tx) => {
-    const { cart, token } = await carts.create({
-      shopId,
-      origin,
-      body: { currency, locale, lineItems: [] },
-      caller: undefined,
-      transaction: tx,
-    });
-    return replaceIn(tx, { cartId: cart.cartId, token }, wanted, context, capability, show);
+    const named = await begin(tx);
+    return showReplaced(
+      named,
+      await replaceIn(tx, named, wanted, offered, context, true),
+      context,
+      capability,
+      show,
+    );
   });
 }
 
@@ -82,9 +99,23 @@ export function readCart(call: OperationCall, capability: Capability, show: Show
   const { context } = call;
   return withCart(call, capability, async (named) => {
     const cart = await context.carts.open(requestFor(context, named));
-    const products = await productsOf(context, cart);
-    return show(shownCart(cart, named.token, products, context), context);
+    return showOpen(named, cart, await offersOf(context, capability, cart), context, capability, show);
   });
+}
+
+/** The answer of a cart that is as it was. */
+async function showOpen(
+  { token }: NamedCart,
+  cart: PricedCart,
+  offered: OfferedDeliveries,
+  context: AssistantContext,
+  capability: Capability,
+  show: ShowCart,
+  notes: readonly Message[] = [],
+): Promise<object> {
+  const products = await productsOf(context, cart);
+  const shown = await shownCart(cart, token, products, offered, context, capability);
+  return show({ ...shown, messages: [...notes, ...shown.messages] }, context);
 }
 
 export async function replaceCart(
@@ -94,9 +125,83 @@ export async function replaceCart(
 ): Promise<object> {
   const { context, request, write } = call;
   return withCart(call, capability, async (named) => {
-    const wanted = await findWanted(context, request as CartRequest);
-    return write((tx) => replaceIn(tx, named, wanted, context, capability, show));
+    const wanted = await findWanted(context, request as CartRequest, capability);
+    const begin = async () => named;
+    try {
+      const offered = await offersFor(context, wanted, begin, false);
+      return await write(async (tx) =>
+        showReplaced(
+          named,
+          await replaceIn(tx, named, wanted, offered, context, false),
+          context,
+          capability,
+          show,
+        ),
+      );
+    } catch (error) {
+      if (!(error instanceof ChoiceRefused)) throw error;
+      // The protocol wants nothing of the request to count.
+      const cart = await context.carts.open(requestFor(context, named));
+      const offered = await offersOf(context, capability, cart);
+      return showOpen(named, cart, offered, context, capability, show, [error.problem]);
+    }
   });
+}
+
+/** What apps offer for the delivery of a cart, if the answer has room for it. */
+async function offersOf(
+  { appCalls, origin, db, capabilities }: AssistantContext,
+  capability: Capability,
+  cart: Pick<PricedCart, 'cart' | 'settings'>,
+): Promise<OfferedDeliveries> {
+  if (!extensionsOf(capability, capabilities).includes(FULFILLMENT)) return NOTHING_OFFERED;
+  return askForDelivery(appCalls, cart, origin, db.now);
+}
+
+/** A change that was only tried. */
+class Tried extends Error {
+  readonly cart: PricedCart;
+
+  constructor(cart: PricedCart) {
+    super('tried');
+    this.cart = cart;
+  }
+}
+
+/**
+ * What apps offer for a cart as it will be: nobody can be asked within a transaction, so the change is tried before, in
+ * shops that have such apps.
+ */
+async function offersFor(
+  context: AssistantContext,
+  wanted: Wanted,
+  begin: (tx: Transaction) => Promise<NamedCart>,
+  isNew: boolean,
+): Promise<OfferedDeliveries> {
+  const { db, appCalls, settings, origin } = context;
+  if (!wanted.details.extensions.includes(FULFILLMENT)) return NOTHING_OFFERED;
+  const asked = await appCalls.asked(db, settings, 'deliveryOptions');
+  if (asked.length === 0) return NOTHING_OFFERED;
+  // What an app offers is not known yet, so a choice among it is left to the write.
+  const { fulfillment, ...sent } = wanted.details.sent;
+  const methods = fulfillment?.methods?.map(({ groups: _choices, ...method }) => method);
+  const details = { ...wanted.details, sent: { ...sent, ...(methods && { fulfillment: { methods } }) } };
+  try {
+    return await db.transaction(async (tx): Promise<OfferedDeliveries> => {
+      const replaced = await replaceIn(
+        tx,
+        await begin(tx),
+        { ...wanted, details },
+        NOTHING_OFFERED,
+        context,
+        isNew,
+      );
+      throw new Tried(replaced.changed);
+    });
+  } catch (error) {
+    if (!(error instanceof Tried)) throw error;
+    return askForDelivery(appCalls, error.cart, origin, db.now);
+  }
 }
 
 /** Ends the cart, and shows it for the last time. */
@@ -111,8 +216,7 @@ export function cancelCart(call: OperationCall, capability: Capability, show: Sh
           return { cart, settings, priced: priceCart(cart, settings, tx!.now) };
         },
       );
-      const products = await productsOf(context, closed);
-      return show(shownCart(closed, named.token, products, context), context);
+      return showOpen(named, closed, NOTHING_OFFERED, context, capability, show);
     }),
   );
 }
@@ -132,15 +236,24 @@ const writeRequest = (context: AssistantContext, named: NamedCart, transaction: 
   entry: undefined,
 });
 
+/** A cart after a change, and what the answer says of the change. */
+interface ReplacedCart {
+  changed: PricedCart;
+  notes: Message[];
+  offered: OfferedDeliveries;
+}
+
 async function replaceIn(
   tx: Transaction,
   named: NamedCart,
-  { lines, products, unknown }: Wanted,
+  { lines, unknown, details }: Wanted,
+  offered: OfferedDeliveries,
   context: AssistantContext,
-  capability: Capability,
-  show: ShowCart,
-): Promise<object> {
+  isNew: boolean,
+): Promise<ReplacedCart> {
   let refusals: Error[] = [];
+  let messages: Message[] = [];
+  const { codeKey } = details.codes ?? {};
   const changed = await context.carts.update(
     writeRequest(context, named, tx),
     (cart, cartContext) => {
@@ -148,18 +261,33 @@ async function replaceIn(
       if (cart.pickedUpAt) throw new Refusal('CART_TOKEN_ENDED');
       const replaced = replaceLines(cart, lines, cartContext);
       ({ refusals } = replaced);
-      return { ...replaced.patch, ...setLocale(context.locale) };
+      const next = { ...cart, ...replaced.patch, ...setLocale(context.locale) };
+      const applied = applyDetails(next, { ...details, offered }, cartContext, isNew);
+      ({ messages } = applied);
+      return { ...replaced.patch, ...setLocale(context.locale), ...applied.patch };
     },
-    { productIds: lines.map(({ productId }) => productId) },
+    { productIds: lines.map(({ productId }) => productId), ...(codeKey && { codeKey }) },
   );
   const refused = [...unknown.map(unknownMessage), ...refusals.map(refusalMessage)];
-  const [first] = refused;
+  return {
+    changed,
+    offered,
+    notes: [...refused, ...messages, ...changedQuantities(changed, lines, context)],
+  };
+}
+
+async function showReplaced(
+  named: NamedCart,
+  { changed, notes, offered }: ReplacedCart,
+  context: AssistantContext,
+  capability: Capability,
+  show: ShowCart,
+): Promise<object> {
+  const [first] = notes;
   if (first && changed.cart.lines.length === 0) {
     return failure(capability, first.code, first.content, context.home);
   }
-  const shown = shownCart(changed, named.token, products, context);
-  const notes = [...refused, ...changedQuantities(changed, lines, context)];
-  return show({ ...shown, messages: [...notes, ...shown.messages] }, context);
+  return showOpen(named, changed, offered, context, capability, show, notes);
 }
 
 const unknownMessage = (id: string): Message => ({
@@ -206,8 +334,16 @@ function changedQuantities(
 }
 
 /** The products of a request, and its quantities in the units of the shop. */
-async function findWanted(context: AssistantContext, { line_items: items }: CartRequest): Promise<Wanted> {
+async function findWanted(
+  context: AssistantContext,
+  request: CartRequest,
+  capability: Capability,
+): Promise<Wanted> {
   const { db, shopId } = context;
+  const { line_items: items, discounts, buyer, fulfillment, payment } = request;
+  const extensions = extensionsOf(capability, context.capabilities);
+  const codes =
+    discounts?.codes && extensions.includes(DISCOUNT) ? await context.findCodes(discounts.codes) : undefined;
   const ids = items.map(({ item }) => item.id);
   const versions = await findVersions(db, shopId, [...new Set(ids.filter(isId))]);
   const products = await readProducts(
@@ -222,7 +358,12 @@ async function findWanted(context: AssistantContext, { line_items: items }: Cart
     return [{ productId: product.productId, quantity: quantity / 10 ** (unit?.scale ?? 0) }];
   });
   const known = new Set(lines.map(({ productId }) => productId));
-  return { lines, products, unknown: ids.filter((id) => !known.has(id.toUpperCase())) };
+  const sent = { ...(buyer && { buyer }), ...(fulfillment && { fulfillment }), ...(payment && { payment }) };
+  return {
+    lines,
+    unknown: ids.filter((id) => !known.has(id.toUpperCase())),
+    details: { sent, codes, extensions },
+  };
 }
 
 /** An assistant that expects another unit would order another amount. */

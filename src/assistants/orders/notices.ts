@@ -110,5 +110,5 @@ async function findNotice(
   if (webhookUrl === undefined) return undefined;
   const tokens = assistantTokens(await loadKey());
   const reader = { shopId, settings, locale: order.locale, home, tokens };
-  return { webhookUrl, home, order: success(ORDER, shownOrder(order, session.sessionId, reader)) };
+  return { webhookUrl, home, order: success([ORDER], shownOrder(order, session.sessionId, reader)) };
 }

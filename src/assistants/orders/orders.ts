@@ -21,5 +21,5 @@ export async function readOrder({ context, id }: OperationCall): Promise<object>
   if (!order || order.erasedAt || !session || !isOwn(session, agent)) {
     return failure(ORDER, 'not_found', 'Order not found', home);
   }
-  return success(ORDER, shownOrder(order, session.sessionId, context));
+  return success([ORDER], shownOrder(order, session.sessionId, context));
 }

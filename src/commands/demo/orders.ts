@@ -133,6 +133,7 @@ async function filledCart(
     shippingAddress: null,
     buyer: null,
     shippingPrice: null,
+    assistantNotes: null,
     deliveryOption: null,
     linePrices: null,
     appTaxes: null,

@@ -41,6 +41,13 @@ function codeOfName(name: string): string | undefined {
   return codesByName.get(name.trim().toLowerCase());
 }
 
+/** The code of a country that is named by two letters, by three, or by its name; undefined: there is no such country. */
+export function countryCodeOf(text: string): string | undefined {
+  const code = text.trim().toUpperCase();
+  if (isCountry(code)) return code;
+  return iso.alpha3ToAlpha2(code) ?? codeOfName(text);
+}
+
 /** The last line of a postal address, if it names a country, in this language: `Germany` is `Deutschland` in German. */
 export function withCountryIn(lines: readonly string[], language: string): string[] {
   const code = codeOfName(lines.at(-1) ?? '');

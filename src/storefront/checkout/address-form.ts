@@ -160,7 +160,7 @@ function maxLengthOf(field: AddressField): number {
 export type FieldErrors = ReadonlyMap<string, string>;
 
 export function fieldErrors(
-  { locale }: Visit,
+  { locale }: Pick<Visit, 'locale'>,
   problems: readonly FieldProblem[],
   values: Record<AddressKind, AddressValues>,
 ): FieldErrors {
@@ -190,7 +190,7 @@ function vatExample(country: string): string {
 }
 
 /** The name of a field in this country. */
-export function labelOf({ locale }: Visit, field: AddressField, country: string): string {
+export function labelOf({ locale }: Pick<Visit, 'locale'>, field: AddressField, country: string): string {
   const messages = messagesIn(locale).storefront.address;
   const { layout } = formatOf(country);
   if (field === 'zipCode' && layout.zipCode) return messages.zipCodes[layout.zipCode];

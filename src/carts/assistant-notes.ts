@@ -1,0 +1,35 @@
+import type { Address } from '../shops/countries/address.ts';
+
+/** What an assistant has said for the buyer of its cart, as far as the cart itself has no place for it. */
+export interface AssistantNotes {
+  /** Also when the address of the order is not complete yet. */
+  buyer?: NotedBuyer;
+  /** The addresses of the buyer, by the ids that the assistant knows them by. */
+  destinations?: readonly Destination[];
+  /** The one that is delivered to. */
+  destinationId?: string;
+  /** The address of the payment; missing: the one that is delivered to. */
+  billing?: Partial<Address>;
+  /** The codes as they were sent, the refused ones too. */
+  codes?: readonly NotedCode[];
+  /** Whether the buyer wants the newsletter; missing: nobody has asked. */
+  wantsNewsletter?: boolean;
+}
+
+export interface NotedBuyer {
+  firstName?: string;
+  lastName?: string;
+  email?: string;
+  phoneNumber?: string;
+}
+
+export interface NotedCode {
+  code: string;
+  /** No coupon has it, or there is another one already; missing: it is the coupon of the cart. */
+  refusal?: 'unknown' | 'second';
+}
+
+export interface Destination {
+  id: string;
+  address: Partial<Address>;
+}
