@@ -67,18 +67,22 @@ async function addFields(db: Database, shopId: string): Promise<void> {
         from generate_series(0, 7) as choice) end,
       ${db.now}
     from shop cross join generate_series(0, ${FIELDS - 1}::integer) as number where shop.shop_id = ${shopId}`);
-  await db.run(sql`
-    insert into custom_field_value (shop_id, resource_id, field_id, locale, position, value, filter_key, product_id)
-    select product.shop_id, product_id, field_id, '', 0, value, lower(value #>> '{}'), product_id
-    from product
-    join custom_field on custom_field.shop_id = product.shop_id
-    cross join lateral (select abs(hashtext(product_id::text || key)) as random) as dice
-    cross join lateral (select case type
-      when 'choice' then to_jsonb('c' || random % 8)
-      when 'boolean' then to_jsonb(random % 2 = 0)
-      when 'number' then to_jsonb((random % 20)::text)
-      else to_jsonb('Value ' || random % 12) end as value) as given
-    where product.shop_id = ${shopId} and product.kind <> 'variation'`);
+  const fields = await db.many<{ fieldId: string }>(sql`
+    select field_id as "fieldId" from custom_field where shop_id = ${shopId}`);
+  for (const { fieldId } of fields) {
+    await db.run(sql`
+      insert into custom_field_value (shop_id, resource_id, field_id, locale, position, value, filter_key, product_id)
+      select product.shop_id, product_id, field_id, '', 0, value, lower(value #>> '{}'), product_id
+      from custom_field
+      join product on product.shop_id = ${shopId} and product.kind <> 'variation'
+      cross join lateral (select abs(hashtext(product_id::text || key)) as random) as dice
+      cross join lateral (select case type
+        when 'choice' then to_jsonb('c' || random % 8)
+        when 'boolean' then to_jsonb(random % 2 = 0)
+        when 'number' then to_jsonb((random % 20)::text)
+        else to_jsonb('Value ' || random % 12) end as value) as given
+      where custom_field.shop_id = ${shopId} and field_id = ${fieldId}`);
+  }
   await db.transaction(async (tx) => {
     await moveSettingsVersion(tx, shopId);
     await requestListingRebuild(tx, shopId);
