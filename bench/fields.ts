@@ -14,17 +14,22 @@ import type { Call } from './targets.ts';
  * without fields, asked in alternating rounds.
  */
 export interface FieldsOptions extends AgainstOptions {
-  products: number;
+  /** Only the calls whose name has this in it. */
+  match: string;
 }
 
 /** A shop may have so many by which shoppers filter. */
 const FIELDS = 20;
+
+/** Clients of what takes long. */
+const FEW = 4;
 
 interface FieldShop {
   shopId: string;
   token: string;
   products: { id: string; number: string }[];
   category: string;
+  categoryNumber: string;
 }
 
 export async function createFieldShops(db: Database, products: number) {
@@ -42,7 +47,10 @@ async function createFieldShop(db: Database, shopId: string, products: number): 
   const rows = await db.many<{ id: string; number: string }>(sql`
     select upper(product_id::text) as id, product_number as number from product
     where shop_id = ${shopId} and visible and kind = 'regular' order by product_number`);
-  return { shopId, token, products: rows, category: await fullestCategory(db, shopId) };
+  const category = await fullestCategory(db, shopId);
+  const row = await db.one<{ number: number }>(sql`
+    select number from category where shop_id = ${shopId} and alias = ${category}`);
+  return { shopId, token, products: rows, category, categoryNumber: String(row!.number) };
 }
 
 /** A quarter each of choices, yes or no, numbers and texts; every product has a value of each. */
@@ -59,18 +67,22 @@ async function addFields(db: Database, shopId: string): Promise<void> {
         from generate_series(0, 7) as choice) end,
       ${db.now}
     from shop cross join generate_series(0, ${FIELDS - 1}::integer) as number where shop.shop_id = ${shopId}`);
-  await db.run(sql`
-    insert into custom_field_value (shop_id, resource_id, field_id, locale, position, value, filter_key, product_id)
-    select product.shop_id, product_id, field_id, '', 0, value, lower(value #>> '{}'), product_id
-    from product
-    join custom_field on custom_field.shop_id = product.shop_id
-    cross join lateral (select abs(hashtext(product_id::text || key)) as random) as dice
-    cross join lateral (select case type
-      when 'choice' then to_jsonb('c' || random % 8)
-      when 'boolean' then to_jsonb(random % 2 = 0)
-      when 'number' then to_jsonb((random % 20)::text)
-      else to_jsonb('Value ' || random % 12) end as value) as given
-    where product.shop_id = ${shopId} and product.kind <> 'variation'`);
+  const fields = await db.many<{ fieldId: string }>(sql`
+    select field_id as "fieldId" from custom_field where shop_id = ${shopId}`);
+  for (const { fieldId } of fields) {
+    await db.run(sql`
+      insert into custom_field_value (shop_id, resource_id, field_id, locale, position, value, filter_key, product_id)
+      select product.shop_id, product_id, field_id, '', 0, value, lower(value #>> '{}'), product_id
+      from custom_field
+      join product on product.shop_id = ${shopId} and product.kind <> 'variation'
+      cross join lateral (select abs(hashtext(product_id::text || key)) as random) as dice
+      cross join lateral (select case type
+        when 'choice' then to_jsonb('c' || random % 8)
+        when 'boolean' then to_jsonb(random % 2 = 0)
+        when 'number' then to_jsonb((random % 20)::text)
+        else to_jsonb('Value ' || random % 12) end as value) as given
+      where custom_field.shop_id = ${shopId} and field_id = ${fieldId}`);
+  }
   await db.transaction(async (tx) => {
     await moveSettingsVersion(tx, shopId);
     await requestListingRebuild(tx, shopId);
@@ -81,13 +93,13 @@ export function measureFields(
   server: { origin: string; pid: number },
   db: Database,
   { plain, fielded }: Awaited<ReturnType<typeof createFieldShops>>,
-  options: AgainstOptions,
+  options: FieldsOptions,
   say: (line: string) => void,
 ): Promise<Change[]> {
   const contender = (shop: FieldShop, isFielded: boolean) => ({
     pid: server.pid,
     db,
-    subjects: subjectsOf(server.origin, shop, isFielded),
+    subjects: subjectsOf(server.origin, shop, isFielded).filter(({ name }) => name.includes(options.match)),
     settle: async () => {},
   });
   return measureAgainst(contender(fielded, true), contender(plain, false), options, say);
@@ -95,7 +107,7 @@ export function measureFields(
 
 /** The same calls for both shops. `asksForFields`: also with the fields in the answer, beside an answer without. */
 function subjectsOf(origin: string, shop: FieldShop, asksForFields: boolean): Subject[] {
-  const { shopId, token, products, category } = shop;
+  const { shopId, token, products, category, categoryNumber } = shop;
   const root = `/rs/shops/${shopId}`;
   const get = (path: string): Call => ({ method: 'GET', path });
   // Nobody has asked for this before, so that no answer is cached.
@@ -133,15 +145,18 @@ function subjectsOf(origin: string, shop: FieldShop, asksForFields: boolean): Su
             path: `${root}/search/products`,
             body: JSON.stringify({
               attributeFilters: [
+                { fieldName: 'CategoryID', attributeValue: categoryNumber },
                 { fieldName: 'ListPrice', attributeRange: { min: 0, max: 1_000_000 + next++ } },
               ],
             }),
           }),
         },
       ],
+      connections: FEW,
     }),
     subject('filters of a category', [], {
       flow: anew((price) => `/shop/${shopId}/Categories/${encodeURIComponent(category)}?max=${price}`),
+      connections: FEW,
     }),
     subject('new price of a product', [], {
       flow: [
@@ -157,7 +172,7 @@ function subjectsOf(origin: string, shop: FieldShop, asksForFields: boolean): Su
           }),
         },
       ],
-      connections: 4,
+      connections: FEW,
     }),
   ];
 }

@@ -74,7 +74,7 @@ const { values: options } = parseArgs({
     shops: { type: 'string' },
     /** How large the shop of the part `admin` is: 1 is a million orders, 0.01 ten thousand; results.json is left as well. */
     scale: { type: 'string' },
-    /** Only the targets, pages of `admin`, or parts of `shops`, whose name has this in it; results.json is left as well. */
+    /** Only the targets, pages of `admin`, calls of `fields`, or parts of `shops`, whose name has this in it; results.json is left as well. */
     match: { type: 'string' },
     /** `vendure=FOLDER`: only this: the same jobs for Kontor and for another shop system that is installed there. */
     compare: { type: 'string' },
@@ -122,7 +122,7 @@ const CLUSTER = { calls: options.quick ? 20 : 300 };
 /** Only when it is asked for. */
 const FIELDS = options.quick
   ? { products: 500, rounds: 5, seconds: 2 }
-  : { products: 2_000, rounds: 11, seconds: 3 };
+  : { products: 2_000, rounds: 7, seconds: 3 };
 const WEBHOOKS = { seconds: options.quick ? 5 : 30, perSecond: 1_000 };
 const STATEMENTS = { searches: options.quick ? 2_000 : 20_000 };
 
@@ -297,7 +297,7 @@ async function benchFields(installation: string, workFolder: string): Promise<vo
     '/ready',
     kontorSettings(workFolder),
   );
-  const changes = await measureFields(kontor, db, shops, FIELDS, say);
+  const changes = await measureFields(kontor, db, shops, { ...FIELDS, match: options.match ?? '' }, say);
   const { cpu, cores, platform, node } = machine();
   say(`\n${new Date().toISOString().slice(0, 10)}, ${platform}, ${cores} cores, ${cpu}, Node ${node}\n`);
   say(changeTable('without', changes, 'with fields'));

@@ -150,6 +150,7 @@ beforeAll(async () => {
       token: 'demo-all',
     });
   }
+  await filterByFields();
   await service.db.pool.query('vacuum analyze');
   for (const table of GROWING) {
     await service.db.pool.query(`alter table ${table} set (autovacuum_enabled = false)`);
@@ -158,7 +159,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** Custom fields by which the lists are filtered, and something that has a value. */
+/** Custom fields by which the lists and the storefront are filtered, and something that has a value. */
 async function fillFields(): Promise<void> {
   const token = await givenToken(service, 'DemoShop');
   const call = async (method: string, path: string, body: unknown) => {
@@ -181,14 +182,23 @@ async function fillFields(): Promise<void> {
         key,
         type,
         name: { en_GB: key },
-        readableBy: 'merchant',
+        readableBy: resource === 'product' ? 'public' : 'merchant',
         writableBy: 'merchant',
         isFilter: true,
+        isFacet: resource === 'product',
       });
     }
     await call('PATCH', `/${resource}s/${id}/custom-fields`, {
       fields: { 'plans.note': 'Red', 'plans.level': '2' },
     });
+  }
+}
+
+/** A shopper filters by a custom field. */
+async function filterByFields(): Promise<void> {
+  for (const path of ['/Categories/lamps?', '/search?q=lamp&']) {
+    const { statusCode } = await service.app.inject(`/shop/DemoShop${path}f=f:plans.note:Red`);
+    expect(statusCode).toBe(200);
   }
 }
 

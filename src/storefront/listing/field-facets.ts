@@ -97,29 +97,29 @@ function namedValues(
 ): NamedValue[] {
   const { yes, no } = messagesIn(locale).storefront.product;
   const among = (all: readonly NamedValue[]) => all.filter(({ text }) => texts.includes(text));
-  switch (type) {
-    case 'choice':
-      return among(
-        (choices ?? []).map(({ key, label }) => ({
-          text: key,
-          name: textIn(label, locale, defaultLocale) ?? key,
-        })),
-      );
-    case 'boolean':
-      return among([
-        { text: 'true', name: yes },
-        { text: 'false', name: no },
-      ]);
-    case 'number':
-      return texts
-        .filter((text) => Number.isFinite(Number(text)))
-        .toSorted((one, other) => Number(one) - Number(other))
-        .map((text) => ({ text, name: formatNumber(Number(text), locale) }));
-    default:
-      return inNaturalOrder(
-        texts.map((text) => ({ text, name: text })),
-        ({ name }) => name,
-        languageTag(locale),
-      );
+  if (type === 'choice') {
+    return among(
+      (choices ?? []).map(({ key, label }) => ({
+        text: key,
+        name: textIn(label, locale, defaultLocale) ?? key,
+      })),
+    );
   }
+  if (type === 'boolean') {
+    return among([
+      { text: 'true', name: yes },
+      { text: 'false', name: no },
+    ]);
+  }
+  if (type === 'number') {
+    return texts
+      .filter((text) => Number.isFinite(Number(text)))
+      .toSorted((one, other) => Number(one) - Number(other))
+      .map((text) => ({ text, name: formatNumber(Number(text), locale) }));
+  }
+  return inNaturalOrder(
+    texts.map((text) => ({ text, name: text })),
+    ({ name }) => name,
+    languageTag(locale),
+  );
 }
