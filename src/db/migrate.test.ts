@@ -323,6 +323,7 @@ describe('0011_settings_document.sql', () => {
         catalogue: true,
         carts: true,
         checkout: true,
+        pageTools: false,
         signedOnly: false,
         callsPerHour: 1_000,
       },

@@ -46,7 +46,6 @@ describe('a product as Markdown', () => {
         '- incl. 19% VAT',
         '- Manufacturer: Beacon',
         '- Product number: AP-110',
-        '- Energy efficiency class B – D',
         '- Pressure (bar): 15',
         '## Description',
         `[Buy](${HOST}/shop/DemoShop/Products/AP-110)`,
@@ -73,11 +72,8 @@ describe('a product as Markdown', () => {
         headers: sent,
         text,
       } = await get('/Products/AP-110', headers as Record<string, string>);
-      expect([status, sent['content-type'], sent['vary']]).toEqual([
-        200,
-        'text/html; charset=utf-8',
-        'Accept',
-      ]);
+      expect([status, sent['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(String(sent['vary'])).toMatch(/^Accept(?:,|$)/);
       expect(text).toContain(
         `<link rel="alternate" type="text/markdown" href="${HOST}/shop/DemoShop/Products/AP-110.md" />`,
       );

@@ -13,6 +13,10 @@ export const Assistants = Section(
       true,
     ),
     checkout: Flag('They may prepare an order, which their buyers then place in the shop.', true),
+    pageTools: Flag(
+      "The assistant in a visitor's own browser gets tools on the pages of the shop: to search, to fill the cart, to open the checkout (WebMCP).",
+      false,
+    ),
     signedOnly: Flag('Only requests with the signature of the assistant are answered.', false),
     callsPerHour: OrElse(
       1_000,
