@@ -40,7 +40,7 @@ function toolsOf(page: Page) {
       return tools.map(({ name, inputSchema }) => ({ name, inputSchema: JSON.parse(inputSchema) }));
     },
     call: async (name: string, input: object = {}): Promise<Result> => {
-      if (!(await hasOwn())) return (await page.webmcp.callTool(name, input as never)) as unknown as Result;
+      if (!(await hasOwn())) return page.webmcp.callTool(name, input) as Promise<Result>;
       const given = JSON.stringify(JSON.stringify(input));
       const result = await page.evaluate<string>(
         `navigator.modelContextTesting.executeTool(${JSON.stringify(name)}, ${given})`,
