@@ -17,6 +17,8 @@ const FLAGS = [
   '--disable-sync',
   '--disable-quic',
   '--no-first-run',
+  // Pages may give tools to an assistant in the browser.
+  '--enable-features=WebMCP,WebMCPTesting',
   '--renderer-process-limit=1',
   ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
 ];

@@ -26,7 +26,7 @@ test.each([
 
 describe.each([
   ['a list of the API', '/rs/shops/DemoShop/products?resultsPerPage=20', 'Accept-Encoding,User-Agent'],
-  ['a page', '/shop/DemoShop/Products/TE-100', 'Accept-Encoding'],
+  ['a page', '/shop/DemoShop/Products/TE-100', 'Accept, Accept-Encoding'],
 ])('%s', (_name, url, vary) => {
   test.each([
     ['br', brotliDecompressSync],

@@ -236,7 +236,7 @@ async function markdownOf(
   handler: PageHandler,
   request: PageRequest,
 ): Promise<PageResponse | undefined> {
-  const [named] = Object.entries(request.params).filter(
+  const named = Object.entries(request.params).find(
     ([name, value]) => name !== 'shopId' && MARKDOWN_ENDING.test(value),
   );
   if (!named) return undefined;

@@ -19,7 +19,13 @@ import { accountNewsletters } from './account/newsletters.ts';
 import { accountOrders } from './account/orders.ts';
 import { passkeyPages } from './account/passkeys.ts';
 import { signInPages } from './account/sign-in.ts';
-import { CONTENT_STYLESHEET, PASSKEY_SCRIPT, SCRIPT, STYLESHEET } from './layout/assets.ts';
+import {
+  CONTENT_STYLESHEET,
+  PAGE_TOOLS_SCRIPT,
+  PASSKEY_SCRIPT,
+  SCRIPT,
+  STYLESHEET,
+} from './layout/assets.ts';
 import { category } from './listing/category.ts';
 import { cart } from './cart/cart.ts';
 import { checkout } from './checkout/checkout.ts';
@@ -101,7 +107,14 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
       return sendPage(reply.headers(refusal.headers), visit, page);
     });
     const guaranteeFiles = guaranteeFilesOf(deps.config);
-    assetRoutes(scope, [STYLESHEET, CONTENT_STYLESHEET, SCRIPT, PASSKEY_SCRIPT, ...guaranteeFiles.values()]);
+    assetRoutes(scope, [
+      STYLESHEET,
+      CONTENT_STYLESHEET,
+      SCRIPT,
+      PASSKEY_SCRIPT,
+      PAGE_TOOLS_SCRIPT,
+      ...guaranteeFiles.values(),
+    ]);
     robotsRoutes(scope, deps.config);
     const pages = createPages(scope, { ...deps, guaranteeFiles, sessions, devices, previewToken });
     preview(pages, previewToken);

@@ -4,4 +4,6 @@ export const STYLESHEET = asset('storefront', 'css');
 /** Of blocks that the built-in pages do not have. */
 export const CONTENT_STYLESHEET = asset('content', 'css');
 export const SCRIPT = asset('storefront', 'js');
+/** Tools for the assistant in a visitor's browser. */
+export const PAGE_TOOLS_SCRIPT = asset('page-tools', 'js');
 export const PASSKEY_SCRIPT = asset('passkeys', 'js');

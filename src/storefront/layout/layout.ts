@@ -9,6 +9,7 @@ import { closedFooter, footer, footerLinks, legalFooter } from './footer.ts';
 import { header, headerParts, plainHeader, logoAddress, menuPaths, type HeaderParts } from './header.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { eventsScript, type Page } from '../page.ts';
+import { pageToolsTag } from '../scripts/page-tools.ts';
 import { hasListeners, scriptTags } from '../scripts/scripts.ts';
 import { menuItems, pathsOfItems } from './menu.ts';
 import type { ShopLayout } from './shop-layout.ts';
@@ -27,7 +28,7 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
     <html lang="${languageTag(visit.locale)}">
       <head>
         ${parts.head} ${page.takesOwnStyle && ownStyle(visit)} ${description(visit, page)} ${addresses(visit, page)} ${page.head}
-        ${page.script !== undefined && html`<script src="${page.script}" defer></script>`} ${scriptTags(visit)}
+        ${page.script !== undefined && html`<script src="${page.script}" defer></script>`} ${pageToolsTag(visit, page)} ${scriptTags(visit)}
       </head>
       <body data-close="${messagesIn(visit.locale).storefront.choosing.close}" ${viewedData(visit)}>
         <a class="skip" href="#page.main">${messagesIn(visit.locale).storefront.layout.skip}</a>

@@ -127,7 +127,8 @@ function detailLines({ locale, settings }: Visit, { row }: ProductPageModel): st
     typeOf(row, settings).attributes.flatMap(({ key, visible }) => (visible ? [] : [key])),
   );
   return shownAttributes(row, settings, locale)
-    .items.flatMap(({ key, displayKey, values }) => {
+    .items.filter(({ type }) => type === 'string' || type === 'number')
+    .flatMap(({ key, displayKey, values }) => {
       const shown = values.flatMap(({ value, displayValue }) => (value === null ? [] : [displayValue]));
       return hidden.has(key) || shown.length === 0
         ? []

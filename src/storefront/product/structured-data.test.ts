@@ -142,9 +142,10 @@ function problemsOf(node: Record<string, unknown>, place: string): string[] {
       if (values.length === 0) return [`${place}: ${name} is empty`];
       return values.flatMap((one, index) => {
         const at = `${place}.${name}[${index}]`;
-        if (form instanceof RegExp) return typeof one === 'string' && form.test(one) ? [] : [`${at}: ${one}`];
-        if (form === 'number') return Number.isFinite(one) ? [] : [`${at}: ${one}`];
-        if (typeof form === 'function') return form(one) ? [] : [`${at}: ${one}`];
+        if (form instanceof RegExp)
+          return typeof one === 'string' && form.test(one) ? [] : [`${at}: ${String(one)}`];
+        if (form === 'number') return Number.isFinite(one) ? [] : [`${at}: ${String(one)}`];
+        if (typeof form === 'function') return form(one) ? [] : [`${at}: ${String(one)}`];
         const inner = one as Record<string, unknown>;
         return form.includes(String(inner['@type'])) ? problemsOf(inner, at) : [`${at}: ${String(one)}`];
       });
@@ -244,7 +245,10 @@ test('a variation and its master are the same group; what is offered has all dat
 test('a reduction, a base price, a label, a wrong number and no way back', async () => {
   const shop = await givenSmallShop(service);
   const page = async (number: string) =>
-    (await validData(`/${shop.shopId}/Products/${number}`)).get('page.product') as Record<string, any>;
+    (await validData(`/${shop.shopId}/Products/${number}`)).get('page.product') as unknown as {
+      gtin?: string;
+      offers: { priceSpecification: unknown };
+    };
   await givenProduct(shop, {
     number: 'TEA',
     price: 600,
@@ -259,7 +263,7 @@ test('a reduction, a base price, a label, a wrong number and no way back', async
     },
   });
   const tea = await page('TEA');
-  expect(tea['gtin']).toBeUndefined();
+  expect(tea.gtin).toBeUndefined();
   expect(tea).toMatchObject({
     hasEnergyConsumptionDetails: {
       hasEnergyEfficiencyCategory: 'https://schema.org/EUEnergyEfficiencyCategoryA2Plus',
@@ -272,7 +276,7 @@ test('a reduction, a base price, a label, a wrong number and no way back', async
       hasMerchantReturnPolicy: { returnPolicyCategory: 'https://schema.org/MerchantReturnNotPermitted' },
     },
   });
-  expect(tea['offers'].priceSpecification).toEqual([
+  expect(tea.offers.priceSpecification).toEqual([
     {
       '@type': 'UnitPriceSpecification',
       price: '6.00',
@@ -323,12 +327,12 @@ test('with zones, each place has its rate', async () => {
       },
     ],
   });
-  const { offers } = (await validData(`/${shop.shopId}/Products/LAMP`)).get('page.product') as Record<
-    string,
-    any
-  >;
+  const found = await validData(`/${shop.shopId}/Products/LAMP`);
+  const { offers } = found.get('page.product') as unknown as {
+    offers: { shippingDetails: { shippingRate: { value: string }; shippingDestination: object }[] };
+  };
   expect(
-    offers.shippingDetails.map((one: any) => [one.shippingRate.value, [one.shippingDestination].flat()]),
+    offers.shippingDetails.map((one) => [one.shippingRate.value, [one.shippingDestination].flat()]),
   ).toEqual([
     ['4.90', [{ '@type': 'DefinedRegion', addressCountry: 'DE' }]],
     [

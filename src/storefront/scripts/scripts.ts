@@ -1,10 +1,11 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { SCRIPT } from '../layout/assets.ts';
+import { PAGE_TOOLS_SCRIPT, SCRIPT } from '../layout/assets.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { fontSource } from '../layout/theme.ts';
 import type { Visit } from '../visit.ts';
+import { hasPageTools } from './page-tools.ts';
 import { NO_SCRIPTS, type AppScripts } from './app-scripts.ts';
 
 /** The scripts that this visitor's pages load: those of all apps only after consent. */
@@ -32,11 +33,9 @@ export function scriptTags(visit: Visit): Markup {
 }
 
 /** Allows exactly our own script and those of the apps, and nothing inline but the theme. */
-export function contentSecurityPolicy(
-  visit: Visit,
-  { script, frames = [], framedBy = "'none'" }: Pick<Page, 'script' | 'frames' | 'framedBy'>,
-): string {
+export function contentSecurityPolicy(visit: Visit, page: Page): string {
   const { settings, layout, pageOrigin } = visit;
+  const { script, frames = [], framedBy = "'none'" } = page;
   const { sources, serviceWorkers, origins } = scriptsOf(visit);
   return [
     "default-src 'none'",
@@ -44,6 +43,7 @@ export function contentSecurityPolicy(
       'script-src',
       pageOrigin + SCRIPT.path,
       ...(script === undefined ? [] : [pageOrigin + script]),
+      ...(hasPageTools(visit, page) ? [pageOrigin + PAGE_TOOLS_SCRIPT.path] : []),
       ...sources,
     ].join(' '),
     `style-src 'self' ${layout.style.hash}`,

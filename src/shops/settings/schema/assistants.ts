@@ -17,6 +17,10 @@ export const Assistants = Section(
       'They may see the orders that their buyers have placed, and are told of what happens to them.',
       true,
     ),
+    pageTools: Flag(
+      "The assistant in a visitor's own browser gets tools on the pages of the shop: to search, to fill the cart, to open the checkout (WebMCP).",
+      false,
+    ),
     signedOnly: Flag('Only requests with the signature of the assistant are answered.', false),
     callsPerHour: OrElse(
       1_000,
