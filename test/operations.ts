@@ -854,17 +854,15 @@ const shopperValue =
   };
 
 /** Why a rule has failed. */
-const ruleReason = shape(
-  'code: string\nvalues: object',
-  array('problems', 'code: string\nfield: string'),
-);
+const ruleReason = shape('code: string\nvalues: object', array('problems', 'code: string\nfield: string'));
 
-const ruleShape = shape(`ruleId: string
+const ruleShape = shape(
+  `ruleId: string
   name: string
   isActive: boolean
   event: string|null
   schedule: object|null
-  schedule.about: string
+  schedule.about?: string|null
   schedule.every: string
   schedule.hour: integer
   schedule.weekday: integer|null
@@ -884,7 +882,13 @@ const ruleShape = shape(`ruleId: string
   actions[].field: string|null
   actions[].value: string|null
   nextRunOn: string|null
-  paused: string|null`);
+  paused: string|null`,
+  object(
+    'pausedReason',
+    shape('code: string\ncount: integer', object('reason', ruleReason, 'object|null'), 'answer: string|null'),
+    'object|null',
+  ),
+);
 
 const ruleRequest = shape(`name: string
   isActive: boolean
@@ -903,6 +907,7 @@ const ruleRequest = shape(`name: string
   actions[].value?: string|null
   event?: string|null
   schedule?: object|null
+  schedule.about?: string|null
   schedule.every: string
   schedule.hour: integer
   schedule.weekday?: integer|null
@@ -928,7 +933,7 @@ const wholeRule = () => ({
   conditions: RULE_CONDITIONS,
   actions: RULE_ACTIONS,
   event: null,
-  schedule: { every: 'month', hour: 7, weekday: null, day: 1 },
+  schedule: { about: 'shop', every: 'month', hour: 7, weekday: null, day: 1 },
 });
 
 /** Made with SQL, for the same reason as a segment. */

@@ -451,11 +451,13 @@ describe('a run', () => {
 
     test('of more orders than one step takes', async () => {
       const rule = await create({ ...DAILY, conditions: [{ fact: 'items', operator: 'is', value: '2' }] });
-      const { id } = await order(1);
-      await order(2);
+      const many = await givenProduct(shop, { price: 500, stock: 100 });
+      const placeOf = (quantity: number) => placed(shop, { [many]: quantity });
+      const { id } = await placeOf(1);
+      await placeOf(2);
       const step = 50;
-      for (let count = 0; count < step; count += 1) await order(1);
-      const last = await order(2);
+      for (let count = 0; count < step; count += 1) await placeOf(1);
+      const last = await placeOf(2);
       service.setClock(new Date(NOW.getTime() + DAY));
       await work();
       const runs: { resourceId: string }[] = await runsOf(rule.ruleId);
@@ -539,7 +541,10 @@ describe('a run', () => {
     const { id, body } = await order(2);
     await work();
     const [made] = await runsOf(rule.ruleId);
-    expect([made.error, made.actions]).toEqual([null, [{ kind: 'call', outcome: 'waiting', code: null, note: null }]]);
+    expect([made.error, made.actions]).toEqual([
+      null,
+      [{ kind: 'call', outcome: 'waiting', code: null, note: null }],
+    ]);
     const { db, config, app } = service;
     const calls = startCallsOfRules({
       db,

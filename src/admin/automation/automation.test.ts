@@ -110,7 +110,12 @@ test('why a rule has failed is said in the language of its reader, and the log i
         ${service.db.now}::timestamptz, 'shop', ${outcome}, ${JSON.stringify(actions)}::jsonb,
         ${why && 'English'}, ${why && JSON.stringify(why)}::jsonb
       from shop cross join generate_series(1, ${count}) number where shop.shop_id = 'DemoShop'`);
-  await insert(60, 'done', [{ kind: 'tagOrder', outcome: 'skipped', code: 'ORDER_HAS_TAG', note: 'x' }], null);
+  await insert(
+    60,
+    'done',
+    [{ kind: 'tagOrder', outcome: 'skipped', code: 'ORDER_HAS_TAG', note: 'x' }],
+    null,
+  );
   await service.db.run(sql`
     update rule_run set outcome = 'failed', error = 'English', reason = ${JSON.stringify(reason)}::jsonb
     where shop_id = 'DemoShop' and run_id = '019A8C1E-0000-7000-8000-000000000060'`);
