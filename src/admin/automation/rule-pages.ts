@@ -187,7 +187,7 @@ function whenOf(
 async function addRule(visit: ShopVisit, form: FormRequest): Promise<Redirect | AdminPage> {
   const chosen = chosenStart(form);
   if (!chosen) throw notFound();
-  if (isForMore(visit, form)) return showNew(visit, form, withAction(form, resourceOf(chosen)));
+  if (isForMore(visit, form)) return showNew(visit, form, withAction(visit, form, resourceOf(chosen)));
   const rule = await visit.call(createRule, { body: readRule(visit, form, chosen) });
   const { ruleId, name } = rule;
   return new Redirect(
@@ -234,7 +234,7 @@ async function showRule(visit: ShopVisit, request: PageRequest, draft?: Draft): 
 
 async function saveRule(visit: ShopVisit, form: FormRequest): Promise<Redirect | AdminPage> {
   const { ruleId, event, schedule, resource } = await loadRule(visit, form.params['ruleId']!);
-  if (isForMore(visit, form)) return showRule(visit, form, withAction(form, resource));
+  if (isForMore(visit, form)) return showRule(visit, form, withAction(visit, form, resource));
   await visit.call(replaceRule, { params: { ruleId }, body: readRule(visit, form, { event, schedule }) });
   return new Redirect(adminPath(visit, `${RULES_PATH}/rules/${ruleId}`), visit.messages.form.saved);
 }
@@ -267,8 +267,8 @@ function chooseAction(visit: ShopVisit, resource: RuleResource): Markup {
 const isForMore = (visit: ShopVisit, form: FormRequest) => readFields(PRESSED, form, visit).do === 'add';
 
 /** What was typed, with the chosen action as the last one. */
-function withAction(form: FormRequest, resource: RuleResource): Draft {
-  const added = form.field('add');
+function withAction(visit: ShopVisit, form: FormRequest, resource: RuleResource): Draft {
+  const { add: added } = readFields(NEW_ACTION, form, visit);
   const place = `action.${draftActions({ ...form, problem: '' }, resource).length}`;
   return { ...form, problem: '', field: (name) => (name === place ? added : form.field(name)) };
 }
