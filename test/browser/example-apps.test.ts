@@ -95,11 +95,10 @@ test('labels for many orders, and for several parcels of one', PATIENCE, async (
   await page.locator('main form button.main').click();
   await page.waitForURL((url) => !url.pathname.endsWith('/settings'));
 
-  for (const screen of ['wide', 'phone'] as const) {
-    const list = await openAdmin(shop, '/orders?part=todo&state=readyToShip', { screen });
+  for (const screen of ['phone', 'wide'] as const) {
+    const list = await openAdmin(shop, '/orders?state=toShip', { screen });
     const boxes = list.locator('tbody input[type="checkbox"]');
-    const count = Math.min(3, await boxes.count());
-    expect(count).toBeGreaterThan(1);
+    const count = 2;
     for (let index = 0; index < count; index++) await boxes.nth(index).check();
     await list.getByRole('button', { name: /Create labels/ }).click();
     const frame = await frameIn(list);
