@@ -134,7 +134,8 @@ test('labels for many orders, and for several parcels of one', PATIENCE, async (
     order by order_number limit 1`);
   const one = await openAdmin(shop, `/orders/${order!.id}`, { screen: 'phone' });
   const block = await frameIn(one);
-  await block.waitForSelector('#option option');
+  // A choice that is closed is not visible.
+  await block.waitForSelector('#option option', { state: 'attached' });
   await block.fill('#parcels', '1200, 800');
   await block.getByRole('button', { name: 'Create label' }).click();
   await block.locator('#labels a').nth(1).waitFor();

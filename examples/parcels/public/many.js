@@ -33,16 +33,16 @@ function rowOf(order, options) {
   const state = document.createElement('td');
   const known = { order, row, option, grams, state, isDone: false };
   rows.set(order.orderId, known);
-  row.append(head, cell(option), cell(grams), state);
+  row.append(head, cell(option), cell(grams, ' g'), state);
   const first = firstOf(order);
   if (first?.parcels) done(known, first);
   else state.textContent = first ? 'Not finished. Create it again: it costs nothing more.' : '';
   return row;
 }
 
-function cell(content) {
+function cell(...content) {
   const made = document.createElement('td');
-  made.append(content);
+  made.append(...content);
   return made;
 }
 
