@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { MAX_ITEMS } from '../src/catalogue/products/bulk-edit.ts';
@@ -195,6 +198,96 @@ describe('kill -9', () => {
     await db.close();
     await embedded.stop();
   });
+
+  test('around the run of a rule: after its event, in its middle, and during its call', async () => {
+    const embedded = await attachEmbedded(data, { log: () => {} });
+    const db = openDatabase({ connection: embedded.connection });
+    const callIds: string[] = [];
+    let isAnswered = false;
+    const receiver = createServer((request, response) => {
+      callIds.push(String(request.headers['webhook-id']));
+      if (isAnswered) response.end();
+    }).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+    const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/rule`;
+    const made = await fetch(`${service.address}/manage/shops/DemoShop/rules`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer demo-all', 'content-type': 'application/json' },
+      body: JSON.stringify({
+        name: 'Welcome',
+        isActive: true,
+        event: 'CUSTOMER_CREATE',
+        needsAll: true,
+        conditions: [],
+        actions: [
+          { kind: 'task', text: 'Welcome {number}' },
+          { kind: 'call', address },
+          { kind: 'tagCustomer', text: 'new' },
+        ],
+      }),
+    });
+    expect(made.status).toBe(201);
+    const effects = async () => {
+      const row = await db.one<{ tasks: number; tags: number; runs: number; jobs: number }>(sql`
+        select (select count(*) from task where text like 'Welcome %') as tasks,
+          (select count(*) from customer_tag where tag = 'new') as tags,
+          (select count(*) from rule_run) as runs, (select count(*) from job where queue = 'rule call') as jobs`);
+      return row!;
+    };
+    const hasWaiting = async () => {
+      const rows = await db.many(sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+      return rows.length > 0;
+    };
+    const kill = async () => {
+      service.kill('SIGKILL');
+      await service.ended;
+    };
+    /** As if a minute had passed: what the killed process had taken is free. */
+    const restart = async () => {
+      await waitFor(async () => !(await hasWaiting()));
+      await db.run(sql`update rule set leased_until = null`);
+      await db.run(sql`update job set run_at = ${db.now} where queue = 'rule call'`);
+      service = await start();
+    };
+    const nothing = { tasks: 0, tags: 0, runs: 0, jobs: 0 };
+
+    // The rule is held, so its event is there and it has not run.
+    await db.transaction(async (tx) => {
+      await tx.run(sql`select from rule for update`);
+      expect((await write('welcome')).status).toBe(201);
+      await waitFor(hasWaiting);
+      await kill();
+    });
+    expect(await effects()).toEqual(nothing);
+    // The customer is held, so the run stands before its last action.
+    await db.transaction(async (tx) => {
+      await tx.run(sql`select from customer where internal_note = 'welcome' for update`);
+      await restart();
+      await waitFor(hasWaiting);
+      expect(await effects()).toEqual(nothing);
+      await kill();
+    });
+    await waitFor(async () => !(await hasWaiting()));
+    expect(await effects()).toEqual(nothing);
+    // Its call is on the way.
+    await restart();
+    await waitFor(() => callIds.length === 1, 30_000);
+    await kill();
+    expect(await effects()).toEqual({ tasks: 1, tags: 1, runs: 1, jobs: 1 });
+    isAnswered = true;
+    await restart();
+    await waitFor(async () => (await effects()).jobs === 0, 30_000);
+    expect(await effects()).toEqual({ tasks: 1, tags: 1, runs: 1, jobs: 0 });
+    expect([callIds.length, new Set(callIds).size]).toEqual([2, 1]);
+    const [run] = await db.many<{ outcomes: string[] }>(sql`
+      select array(select action ->> 'outcome' from jsonb_array_elements(actions) action) as outcomes from rule_run`);
+    expect(run).toEqual({ outcomes: ['done', 'done', 'done'] });
+    receiver.closeAllConnections();
+    receiver.close();
+    await db.close();
+    await embedded.stop();
+  }, 120_000);
 
   test('and a stop in order ends it', async () => {
     expect(await service.stop()).toMatchObject({ code: 0 });

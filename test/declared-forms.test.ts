@@ -22,6 +22,8 @@ const found = (pattern: RegExp) =>
 
 test('pages read the fields of a form by its declaration, or for a reason', () => {
   expect(found(/\b(?:form|request|body)\.(field(?:List)?\b(?:\([^)]*\))?)/g)).toEqual([
+    // It passes a form on, with one more action.
+    'automation/rule-pages.ts: field(name)',
     // What was typed is parsed before the operation sees it.
     "fields/definition-pages.ts: field('jsonSchema')",
     // The values of custom fields follow from their definitions.

@@ -856,11 +856,16 @@ const shopperValue =
     return { fields: { 'shopper.note': 'For Ada' } };
   };
 
-const ruleShape = shape(`ruleId: string
+/** Why a rule has failed. */
+const ruleReason = shape('code: string\nvalues: object', array('problems', 'code: string\nfield: string'));
+
+const ruleShape = shape(
+  `ruleId: string
   name: string
   isActive: boolean
   event: string|null
   schedule: object|null
+  schedule.about?: string|null
   schedule.every: string
   schedule.hour: integer
   schedule.weekday: integer|null
@@ -880,7 +885,13 @@ const ruleShape = shape(`ruleId: string
   actions[].field: string|null
   actions[].value: string|null
   nextRunOn: string|null
-  paused: string|null`);
+  paused: string|null`,
+  object(
+    'pausedReason',
+    shape('code: string\ncount: integer', object('reason', ruleReason, 'object|null'), 'answer: string|null'),
+    'object|null',
+  ),
+);
 
 const ruleRequest = shape(`name: string
   isActive: boolean
@@ -899,6 +910,7 @@ const ruleRequest = shape(`name: string
   actions[].value?: string|null
   event?: string|null
   schedule?: object|null
+  schedule.about?: string|null
   schedule.every: string
   schedule.hour: integer
   schedule.weekday?: integer|null
@@ -924,7 +936,7 @@ const wholeRule = () => ({
   conditions: RULE_CONDITIONS,
   actions: RULE_ACTIONS,
   event: null,
-  schedule: { every: 'month', hour: 7, weekday: null, day: 1 },
+  schedule: { about: 'shop', every: 'month', hour: 7, weekday: null, day: 1 },
 });
 
 /** Made with SQL, for the same reason as a segment. */
@@ -1892,12 +1904,14 @@ const management = shape(
   priced('paidAmount', 'refundedAmount', 'refundableAmount', 'outstandingAmount'),
   array('taxes', shape('rate: number\ntreatment?: string', priced('amount', 'tax'))),
   object('buyer', buyer),
+  object('deliveryOption', 'appId: string\noptionId: string|null\nname: string', 'object|null'),
   array(
     'shipments',
     shape(
       'shipmentId: string\nshippedOn: string',
       partLines,
       'carrier: string|null\ntrackingCode: string|null',
+      array('parcels', 'trackingCode: string\ntrackingUrl: string|null'),
     ),
   ),
   array('returns', shape(managedReturn, priced('dueAmount', 'refundedAmount', 'refundableAmount'))),
@@ -2545,10 +2559,16 @@ export const OPERATIONS: readonly Operation[] = [
   managing('POST', 'shipments', {
     status: 201,
     params: { orderId: openOrder },
-    body: () => ({ lines: [{ lineItemId: SENT_LINE, quantity: 1 }], carrier: 'DHL', trackingCode: '0034' }),
+    body: () => ({
+      lines: [{ lineItemId: SENT_LINE, quantity: 1 }],
+      carrier: 'DHL',
+      trackingCode: '0034',
+      parcels: [{ trackingCode: '0034', trackingUrl: 'https://tracking.example/0034' }],
+    }),
     request: shape(
       'lines?: array|null\nlines[].lineItemId: string\nlines[].quantity: number|string',
       'carrier?: string|null\ntrackingCode?: string|null',
+      'parcels?: array|null\nparcels[].trackingCode: string\nparcels[].trackingUrl?: string|null',
     ),
   }),
   managing('DELETE', 'shipments/{shipmentId}', {
@@ -2773,21 +2793,29 @@ export const OPERATIONS: readonly Operation[] = [
   }),
   operation('GET /manage/rules/{ruleId}/runs', 'orders_read', {
     labels: [],
-    query: PAGING,
+    query: ['before', 'limit'],
     params: { ruleId: lastingRule },
-    answer: paged(
-      shape(`runId: string
-      ruleId: string
-      date: string
-      position: integer|null
-      resource: string
-      resourceId: string|null
-      outcome: string
-      actions: array
-      actions[].kind: string
-      actions[].outcome: string
-      actions[].note: string|null
-      error: string|null`),
+    answer: shape(
+      array(
+        'items',
+        shape(
+          `runId: string
+          ruleId: string
+          date: string
+          position: integer|null
+          resource: string
+          resourceId: string|null
+          outcome: string
+          actions: array
+          actions[].kind: string
+          actions[].outcome: string
+          actions[].code: string|null
+          actions[].note: string|null
+          error: string|null`,
+          object('reason', ruleReason, 'object|null'),
+        ),
+      ),
+      'next: string|null',
     ),
   }),
   operation('GET /manage/tasks', 'any token', {

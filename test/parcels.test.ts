@@ -158,11 +158,19 @@ test('a label for several parcels is made, recorded with its tracking codes, and
     ship_with: { type: 'shipping_option_code', properties: { shipping_option_code: 'postnl:standard' } },
     parcels: [{ weight: { value: '1.200', unit: 'kg' } }, { weight: { value: '0.800', unit: 'kg' } }],
   });
-  expect(shipments()).toMatchObject([{ carrier: 'PostNL', trackingCode: '3SYZXG1001, 3SYZXG1002' }]);
+  const pages = [1001, 1002].map((number) => ({
+    trackingUrl: `https://tracking.example/3SYZXG${number}`,
+    trackingCode: `3SYZXG${number}`,
+  }));
+  expect(shipments()).toMatchObject([{ carrier: 'PostNL', trackingCode: '3SYZXG1001', parcels: pages }]);
 
   const shown = await call('GET', '/kontor/labels');
   expect(shown.body).toEqual({
     options: ['postnl:standard', 'dhl:parcel/signature', 'ups:unknown'],
+    orderId: ORDER.orderId,
+    orderNumber: 'ORD1',
+    option: 'postnl:standard',
+    grams: 1_000,
     labels: [
       {
         kind: 'shipment',
@@ -178,6 +186,66 @@ test('a label for several parcels is made, recorded with its tracking codes, and
   const document = await call('GET', '/kontor/document?kind=shipment&number=1&parcel=1');
   expect(document).toEqual({ status: 200, body: '%PDF-1.4 label' });
   expect(sendcloud.asked.at(-1)!.path).toBe('/parcels/2/documents/label');
+});
+
+test('what the customer has chosen at the checkout, and what the goods weigh, is suggested', async () => {
+  const lines = [{ quantity: 2, grams: 600 }, { quantity: 3 }];
+  const deliveryOption = { appId: shop.clientId, optionId: 'dhl_parcel_signature', name: 'DHL' };
+  for (const [given, option] of [
+    [deliveryOption, 'dhl:parcel/signature'],
+    [{ ...deliveryOption, optionId: 'gone' }, 'postnl:standard'],
+    [{ ...deliveryOption, appId: ORDER.orderId }, 'postnl:standard'],
+    [{ ...deliveryOption, optionId: null }, 'postnl:standard'],
+  ] as const) {
+    const order = newOrder({ orderNumber: 'ORD9', lines, deliveryOption: given });
+    shop.orders.set(order.orderId, order);
+    const { body } = await call('GET', '/kontor/labels', undefined, order);
+    expect(body).toMatchObject({ option, grams: 4_200, labels: [] });
+  }
+});
+
+test('labels for many orders: each is made once, and one that is refused stops no other', async () => {
+  const others = ['ORD7', 'ORD8'].map((orderNumber) => newOrder({ orderNumber }));
+  for (const order of others) shop.orders.set(order.orderId, order);
+  const ids = [ORDER, ...others, FAR].map(({ orderId }) => orderId);
+  const token = await shop.token({ page: 'create', place: 'orders', ids });
+  const ask = async (method: string, url: string, body?: object) => {
+    const response = await fetch(address + url, {
+      method,
+      headers: { authorization: `Bearer ${token}` },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, text: await response.text() };
+  };
+  const makeAll = async () => {
+    const statuses: number[] = [];
+    for (const id of ids) {
+      const { status } = await ask('POST', `/kontor/labels?order=${id}`, SHIPMENT);
+      statuses.push(status);
+    }
+    return statuses;
+  };
+  expect(await makeAll()).toEqual([200, 200, 200, 502]);
+  expect(sendcloud.shipments.size).toBe(3);
+  // As after an interruption: the ones that are there are not paid for again.
+  sendcloud.losesAnswers = true;
+  expect(await makeAll()).toEqual([200, 200, 200, 502]);
+  expect([sendcloud.shipments.size, shipments().length]).toEqual([3, 1]);
+  const { orders } = JSON.parse((await ask('GET', '/kontor/orders')).text) as {
+    orders: { orderNumber: string; labels: { number: number }[] }[];
+  };
+  expect(orders.map(({ orderNumber, labels }) => [orderNumber, labels.map(({ number }) => number)])).toEqual([
+    ['ORD1', [1]],
+    ['ORD7', [1]],
+    ['ORD8', [1]],
+    ['ORD2', []],
+  ]);
+  // The token is for these orders, and one of them has to be named.
+  for (const url of ['/kontor/labels', `/kontor/labels?order=${NOWHERE.orderId}`]) {
+    expect(await ask('GET', url)).toEqual({ status: 403, text: 'The token is for other orders' });
+    expect(await ask('POST', url, SHIPMENT)).toMatchObject({ status: 403 });
+  }
+  expect(sendcloud.shipments.size).toBe(3);
 });
 
 test('a second label is another one; the same one that is asked for twice is made once', async () => {

@@ -21,7 +21,7 @@ import {
 } from '@kontor/client/app';
 import { LabelProblem, makeLabel, MAX_PARCELS, type LabelRequest, type Settings } from './labels.ts';
 import { manifest } from './manifest.ts';
-import { codesOf, deliveryOptions } from './rates.ts';
+import { codeOf, codesOf, deliveryOptions, gramsOfOrder } from './rates.ts';
 import { connectToSendcloud, SendcloudProblem } from './sendcloud.ts';
 import { openStore, type Job, type Shop, type Store } from './store.ts';
 
@@ -60,8 +60,10 @@ export function createApp({ store, origins, sendcloudUrl }: AppOptions): Server 
     'POST /kontor/delivery': delivery,
     'GET /kontor/labels': labels,
     'POST /kontor/labels': create,
+    'GET /kontor/orders': orders,
     'GET /kontor/document': label,
     'GET /page.html': page,
+    'GET /many.html': page,
   };
 
   return createServer((request, response) => {
@@ -128,25 +130,48 @@ export function createApp({ store, origins, sendcloudUrl }: AppOptions): Server 
   }
 
   /** What the block shows of its order. */
-  async function labels(request: IncomingMessage): Promise<Answer> {
-    const { shop, orderId } = await requireOrder(request);
-    const { settings } = await open(shop);
-    const jobs = jobsOf(shop, orderId);
-    return json({
-      options: codesOf(settings),
-      labels: jobs.map(({ kind, number, option, made }) => ({
+  async function labels(request: IncomingMessage, url: URL): Promise<Answer> {
+    const { shop, orderId } = await requireOrder(request, url);
+    const { settings, client } = await open(shop);
+    return json({ options: codesOf(settings), ...(await shown(shop, { settings, client }, orderId)) });
+  }
+
+  /** The orders that were chosen in the list, one after the other: the shop is not asked for all at once. */
+  async function orders(request: IncomingMessage): Promise<Answer> {
+    const { shop, ids } = await requireOrders(request);
+    const { settings, client } = await open(shop);
+    const list: object[] = [];
+    for (const orderId of ids) list.push(await shown(shop, { settings, client }, orderId));
+    return json({ options: codesOf(settings), orders: list });
+  }
+
+  /** What is suggested for the next label of an order, and the labels that it has. */
+  async function shown(
+    shop: Shop,
+    { settings, client }: Pick<Awaited<ReturnType<typeof open>>, 'settings' | 'client'>,
+    orderId: string,
+  ): Promise<object> {
+    const order = await client.GET('/manage/shops/{shopId}/orders/{orderId}', {
+      params: { path: { orderId } },
+    });
+    return {
+      orderId,
+      orderNumber: order.orderNumber,
+      option: codeOf(order, shop.clientId, settings) ?? null,
+      grams: Math.min(gramsOfOrder(order), MAX_GRAMS),
+      labels: jobsOf(shop, orderId).map(({ kind, number, option, made }) => ({
         kind,
         number,
         option,
         parcels:
           made?.parcels.map(({ trackingNumber, trackingUrl }) => ({ trackingNumber, trackingUrl })) ?? null,
       })),
-    });
+    };
   }
 
   /** A label, or the rest of one that was begun. */
-  async function create(request: IncomingMessage): Promise<Answer> {
-    const { shop, orderId } = await requireOrder(request);
+  async function create(request: IncomingMessage, url: URL): Promise<Answer> {
+    const { shop, orderId } = await requireOrder(request, url);
     const { sendcloud, settings, client } = await open(shop);
     const asked = labelRequest(orderId, await bodyOf(request), settings);
     const deps = { clientId: shop.clientId, shop: client, sendcloud, settings, store };
@@ -155,9 +180,9 @@ export function createApp({ store, origins, sendcloudUrl }: AppOptions): Server 
   }
 
   /** The PDF of a label. */
-  async function label(request: IncomingMessage, { searchParams }: URL): Promise<Answer> {
-    const { shop, orderId } = await requireOrder(request);
-    const { kind, number, parcel } = Object.fromEntries(searchParams);
+  async function label(request: IncomingMessage, url: URL): Promise<Answer> {
+    const { shop, orderId } = await requireOrder(request, url);
+    const { kind, number, parcel } = Object.fromEntries(url.searchParams);
     const job = jobsOf(shop, orderId).find((one) => one.kind === kind && String(one.number) === number);
     const link = job?.made?.parcels[Number(parcel)]?.link;
     if (!link) throw new Refused(404, 'There is no such label');
@@ -166,9 +191,9 @@ export function createApp({ store, origins, sendcloudUrl }: AppOptions): Server 
   }
 
   /** No other site may frame it. */
-  async function page(): Promise<Answer> {
+  async function page(_request: IncomingMessage, { pathname }: URL): Promise<Answer> {
     const policy = `default-src 'self'; frame-ancestors ${origins.join(' ')}`;
-    const body = await readFile(new URL('public/page.html', import.meta.url));
+    const body = await readFile(new URL(`public${pathname}`, import.meta.url));
     return {
       headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy },
       body,
@@ -185,14 +210,25 @@ export function createApp({ store, origins, sendcloudUrl }: AppOptions): Server 
     return shop;
   }
 
-  /** The order that the page of the token is shown for. */
-  async function requireOrder(request: IncomingMessage): Promise<{ shop: Shop; orderId: string }> {
+  /** The orders that the page of the token is shown for. */
+  async function requireOrders(request: IncomingMessage): Promise<{ shop: Shop; ids: string[] }> {
     const shop = requireShop(request);
     const by = { issuer: originOf(shop.apiUrl), clientId: shop.clientId };
-    const { page: name, ids } = await verifyFrameToken(bearer(request), by);
-    const [orderId] = ids ?? [];
-    if (!['labels', 'create'].includes(name) || !orderId)
+    const { page: name, ids = [] } = await verifyFrameToken(bearer(request), by);
+    if (!['labels', 'create'].includes(name) || ids.length === 0)
       throw new Refused(403, 'The token is for another page');
+    return { shop, ids };
+  }
+
+  /** The one of them that is asked for; of a single one there is no need to say it. */
+  async function requireOrder(
+    request: IncomingMessage,
+    { searchParams }: URL,
+  ): Promise<{ shop: Shop; orderId: string }> {
+    const { shop, ids } = await requireOrders(request);
+    const asked = searchParams.get('order') ?? (ids.length === 1 ? ids[0]! : '');
+    const orderId = ids.find((id) => id === asked);
+    if (orderId === undefined) throw new Refused(403, 'The token is for other orders');
     return { shop, orderId };
   }
 
@@ -253,15 +289,17 @@ function labelRequest(orderId: string, body: unknown, settings: Settings): Label
   return { orderId, kind, number: number as number, option: chosen, parcels: parcels as number[] };
 }
 
-/** The scripts of the page, and the bridge to the admin, which is in the package. */
+/** The scripts and styles of the pages, and the bridge to the admin, which is in the package. */
 async function file(_request: IncomingMessage, { pathname }: URL): Promise<Answer> {
-  const [, folder, name] = /^\/(client|public)\/([a-z-]+\.js)$/.exec(pathname) ?? [];
+  const [, folder, name, ending = ''] = /^\/(client|public)\/([a-z-]+\.(js|css))$/.exec(pathname) ?? [];
   if (name === undefined) throw new Refused(404, 'Not found');
   const base =
-    folder === 'public' ? new URL('public/', import.meta.url) : import.meta.resolve('@kontor/client/app');
+    folder === 'public'
+      ? new URL('public/', import.meta.url)
+      : new URL('../dist/', import.meta.resolve('@kontor/client/app'));
   try {
     const body = await readFile(fileURLToPath(new URL(name, base)));
-    return { headers: { 'content-type': 'text/javascript' }, body };
+    return { headers: { 'content-type': ending === 'js' ? 'text/javascript' : 'text/css' }, body };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new Refused(404, 'Not found');
     throw error;

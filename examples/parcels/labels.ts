@@ -187,22 +187,25 @@ const returnParcel = ({ tracking_number, tracking_url, label }: Return) => ({
   link: label?.normal_printer[0] ?? '',
 });
 
-/** The customer gets an email with the tracking codes. With its key it happens once. */
+/** The customer gets an email with the code and the page of each parcel. With its key it happens once. */
 async function recordShipment({ shop, store }: LabelDeps, job: Job): Promise<Job> {
   const { carrier, parcels } = job.made!;
   const path = { orderId: job.orderId };
   const { management } = await shop.GET('/manage/shops/{shopId}/orders/{orderId}', { params: { path } });
-  const trackingCode = parcels
-    .map(({ trackingNumber }) => trackingNumber)
-    .join(', ')
-    .slice(0, 200);
   // Everything is sent: a second label of an order is for a parcel more, which the shop can't record.
   const isOpen = management.state === 'readyToShip' || management.state === 'partlyShipped';
   if (isOpen) {
     await shop.POST('/manage/shops/{shopId}/orders/{orderId}/shipments', {
       params: { path },
       headers: { 'idempotency-key': job.reference },
-      body: { carrier, trackingCode },
+      body: {
+        carrier,
+        parcels: parcels.flatMap(({ trackingNumber: trackingCode, trackingUrl }) =>
+          trackingCode === ''
+            ? []
+            : [{ trackingCode, ...(trackingUrl.startsWith('https://') && { trackingUrl }) }],
+        ),
+      },
     });
   }
   return replaceJob(store, { ...job, isRecorded: true });

@@ -22,9 +22,9 @@ export const manifest = {
   actions: [
     {
       name: 'create',
-      title: { en: 'Create label', de: 'Etikett erstellen', fr: 'Créer une étiquette' },
-      url: '/page.html',
-      maxOrders: 1,
+      title: { en: 'Create labels', de: 'Etiketten erstellen', fr: 'Créer des étiquettes' },
+      url: '/many.html',
+      maxOrders: 50,
     },
   ],
   calls: [

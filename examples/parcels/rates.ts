@@ -1,3 +1,4 @@
+import type { ManagedOrder } from '@kontor/client';
 import type { DeliveryAnswer, DeliveryQuestion } from '@kontor/client/app';
 import type { Settings } from './labels.ts';
 import { kilos } from './labels.ts';
@@ -43,15 +44,37 @@ export const codesOf = ({ options }: Pick<Settings, 'options'>) =>
     .map((code) => code.trim())
     .filter((code) => code !== '');
 
+/** What the customer has chosen at the checkout, else the first one of the settings. */
+export function codeOf(
+  { management }: ManagedOrder,
+  clientId: string,
+  settings: Settings,
+): string | undefined {
+  const codes = codesOf(settings);
+  const { appId, optionId } = management.deliveryOption ?? {};
+  return (appId === clientId ? codes.find((code) => idOf(code) === optionId) : undefined) ?? codes[0];
+}
+
 /** Names of options have no colons and slashes. */
 const idOf = (code: string) => code.replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(0, 40);
 
 const GRAMS: Readonly<Record<string, number>> = { mg: 0.001, g: 1, kg: 1_000, t: 1_000_000 };
 
-function gramsOf(lines: DeliveryQuestion['lines']): number {
-  const grams = lines.map(({ quantity, weight }) => {
-    const unit = weight ? GRAMS[weight.unit] : undefined;
-    return Number(quantity) * (weight && unit ? weight.amount * unit : UNKNOWN_WEIGHT);
-  });
-  return Math.ceil(grams.reduce((total, one) => total + one, 0));
-}
+const sumOf = (grams: readonly number[]) => Math.ceil(grams.reduce((total, one) => total + one, 0));
+
+const gramsOf = (lines: DeliveryQuestion['lines']) =>
+  sumOf(
+    lines.map(({ quantity, weight }) => {
+      const unit = weight ? GRAMS[weight.unit] : undefined;
+      return Number(quantity) * (weight && unit ? weight.amount * unit : UNKNOWN_WEIGHT);
+    }),
+  );
+
+/** The weights of its lines are those of all their pieces. */
+export const gramsOfOrder = ({ lineItemContainer }: ManagedOrder) =>
+  sumOf(
+    lineItemContainer.productLineItems.map(({ quantity, deliveryWeight }) => {
+      const unit = deliveryWeight ? GRAMS[deliveryWeight.unit] : undefined;
+      return deliveryWeight && unit ? deliveryWeight.amount * unit : Number(quantity.amount) * UNKNOWN_WEIGHT;
+    }),
+  );

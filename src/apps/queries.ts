@@ -1,5 +1,5 @@
 import type { Queries, Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { sql, type Sql } from '../db/sql.ts';
 import type { Scope } from '../http/scopes.ts';
 
 export interface AppRow {
@@ -101,22 +101,53 @@ export function deleteAppById(tx: Transaction, shopId: string, appId: string) {
 }
 
 /** The apps of a shop, and the tokens that open it. */
-export async function findAccess(db: Queries, shopId: string) {
-  const row = await db.one<{ appIds: string[]; tokens: string[] }>(sql`
-    select array(select app_id::text from app where shop_id = ${shopId}) as "appIds",
-      array(select encode(token_hash, 'hex') from token where shop_id = ${shopId}) as tokens`);
+export async function findAccess(db: Queries, shopId: string): Promise<Access> {
+  const row = await db.one<Access>(sql`
+    select array(
+        select upper(app_id::text) || ' ' || array_to_string(scopes, ' ') from app where shop_id = ${shopId}
+      ) as apps, array(
+        select encode(token_hash, 'hex') || ' ' || array_to_string(scopes, ' ') from token where shop_id = ${shopId}
+      ) as tokens, array(
+        select webhook_id::text from webhook where shop_id = ${shopId} and app_id is not null
+      ) as "webhookIds"`);
   return row!;
 }
 
-/** Ends all other access: apps go with their webhooks, codes and script tags. */
+/** Who may do what in a shop at a moment. */
+export interface Access {
+  /** The id and the scopes of each, with spaces between them. */
+  apps: string[];
+  /** The same with the hashes of the tokens. */
+  tokens: string[];
+  webhookIds: string[];
+}
+
+/**
+ * Ends all other access: apps go with their webhooks, codes and script tags. What stays has no scope that it did not have
+ * then.
+ */
 export async function deleteOtherAccess(
   tx: Transaction,
   shopId: string,
-  { appIds, tokens }: Awaited<ReturnType<typeof findAccess>>,
+  { apps, tokens, webhookIds }: Access,
 ): Promise<void> {
-  await tx.run(sql`delete from app where shop_id = ${shopId} and app_id <> all (${appIds}::uuid[])`);
+  const keyOf = (entry: string) => entry.split(' ', 1)[0]!;
+  await tx.run(sql`delete from app where shop_id = ${shopId} and app_id <> all (${apps.map(keyOf)}::uuid[])`);
   await tx.run(sql`
-    delete from token where shop_id = ${shopId} and encode(token_hash, 'hex') <> all (${tokens}::text[])`);
+    delete from token where shop_id = ${shopId} and encode(token_hash, 'hex') <> all (${tokens.map(keyOf)}::text[])`);
+  await tx.run(sql`
+    delete from webhook
+    where shop_id = ${shopId} and app_id is not null and webhook_id <> all (${webhookIds}::uuid[])`);
+  const scopesIn = (entries: readonly string[], key: Sql) => sql`array(
+    select scope from unnest(scopes) scope
+    where ${key} || ' ' || scope = any (${entries.flatMap((entry) => {
+      const [of = '', ...scopes] = entry.split(' ');
+      return scopes.map((scope) => `${of} ${scope}`);
+    })}::text[]))`;
+  await tx.run(sql`
+    update app set scopes = ${scopesIn(apps, sql`upper(app_id::text)`)} where shop_id = ${shopId}`);
+  await tx.run(sql`
+    update token set scopes = ${scopesIn(tokens, sql`encode(token_hash, 'hex')`)} where shop_id = ${shopId}`);
 }
 
 export function insertToken(

@@ -31,6 +31,12 @@ export function newId(now: Date): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
+/** Before all ids that are made from this moment on. */
+export function firstIdOf(moment: Date): string {
+  const hex = moment.getTime().toString(16).padStart(12, '0').toUpperCase();
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
+
 /** When `newId` made this id. */
 export function timeOfId(id: string): Date {
   return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));

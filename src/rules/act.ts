@@ -25,13 +25,13 @@ import { ruleCustomerEmail, ruleEmail } from './email.ts';
 import type { RuleThing } from './facts.ts';
 import { toFieldValue } from './field-value.ts';
 import { countOpenTasks, insertTask } from './queries.ts';
+import { SKIPPED, type SkipCode } from './reasons.ts';
 import {
   MAX_SUBJECT_LENGTH,
   MAX_TASK_LENGTH,
   MAX_TEXT_LENGTH,
   type Action,
   type ActionResult,
-  type Outcome,
 } from './schema.ts';
 
 export const MAX_OPEN_TASKS = 1_000;
@@ -50,7 +50,8 @@ export interface RunContext {
 /** Does what an action says, in the transaction of the run. Throws when it can't be done. */
 export async function act(context: RunContext, action: Action, index: number): Promise<ActionResult> {
   const { kind } = action;
-  const result = (outcome: Outcome, note: string | null = null): ActionResult => ({ kind, outcome, note });
+  const done: ActionResult = { kind, outcome: 'done', note: null };
+  const skipped = (code: SkipCode): ActionResult => ({ kind, outcome: 'skipped', code, note: SKIPPED[code] });
   const { tx, settings, thing } = context;
   const { shopId } = settings;
   const text = (maxLength: number) => filledText(action.text ?? '', thing.facts, maxLength);
@@ -58,43 +59,44 @@ export async function act(context: RunContext, action: Action, index: number): P
     case 'tagOrder': {
       await lockedOrder(context);
       const isNew = await tagOrder(tx, shopId, thing.resourceId!, action.text!.trim());
-      return isNew ? result('done') : result('skipped', 'It has the tag already');
+      return isNew ? done : skipped('ORDER_HAS_TAG');
     }
     case 'tagCustomer': {
-      if (!thing.customer) return result('skipped', 'The customer was erased');
+      if (!thing.customer) return skipped('CUSTOMER_ERASED');
       const customerIds = [thing.customer.customerId];
       const changed = await changeTags(tx, shopId, { customerIds, add: [action.text!.trim()], remove: [] });
-      return changed > 0 ? result('done') : result('skipped', 'The customer has the tag already');
+      return changed > 0 ? done : skipped('CUSTOMER_HAS_TAG');
     }
     case 'email':
-      return sendEmail(context, action, text(MAX_TEXT_LENGTH), result);
+      return (await sendEmail(context, action, text(MAX_TEXT_LENGTH)))
+        ? done
+        : skipped('CUSTOMER_WITHOUT_EMAIL');
     case 'call': {
       const { ruleId, runId, position } = context;
       const content: QueuedCall = { shopId, ruleId, runId, index, position };
       await queueJobs(tx, shopId, CALL_QUEUE, [{ id: newId(tx.now), content }]);
-      return result('waiting');
+      return { kind, outcome: 'waiting', note: null };
     }
     case 'setField':
       await setField(context, action);
-      return result('done');
+      return done;
     case 'hideProduct':
     case 'showProduct':
       return (await showProduct(context, kind === 'showProduct'))
-        ? result('done')
-        : result('skipped', kind === 'showProduct' ? 'It is shown already' : 'It is hidden already');
+        ? done
+        : skipped(kind === 'showProduct' ? 'PRODUCT_SHOWN' : 'PRODUCT_HIDDEN');
     case 'note': {
       const order = await lockedOrder(context);
       const internalNote = [order.internalNote, text(MAX_TEXT_LENGTH)].filter(Boolean).join('\n');
-      if (internalNote.length > MAX_NOTE_LENGTH) return result('skipped', 'The note of the order is full');
+      if (internalNote.length > MAX_NOTE_LENGTH) return skipped('NOTE_FULL');
       await changeOrder(tx, shopId, order, { internalNote });
-      return result('done');
+      return done;
     }
     case 'task':
-      return addTask(context, text(MAX_TASK_LENGTH), result);
+      await addTask(context, text(MAX_TASK_LENGTH));
+      return done;
   }
 }
-
-type ToResult = (outcome: Outcome, note?: string | null) => ActionResult;
 
 async function lockedOrder({ tx, settings, thing }: RunContext) {
   const order = await lockOrder(tx, settings.shopId, thing.resourceId!);
@@ -102,12 +104,12 @@ async function lockedOrder({ tx, settings, thing }: RunContext) {
   return order;
 }
 
+/** false: the customer has no address. */
 async function sendEmail(
   { tx, settings, ruleName, thing }: RunContext,
   action: Action,
   text: string,
-  result: ToResult,
-): Promise<ActionResult> {
+): Promise<boolean> {
   const { shopId } = settings;
   const { resource, resourceId, customer } = thing;
   const subject = filledText(action.subject ?? '', thing.facts, MAX_SUBJECT_LENGTH);
@@ -115,11 +117,11 @@ async function sendEmail(
   const facts = { subject, text, rule: ruleName, resource, resourceId, customerId };
   if (action.to === 'shop') {
     await queueEmails(tx, shopId, ruleEmail, [{ to: settings.email, locale: settings.defaultLocale, facts }]);
-    return result('done');
+    return true;
   }
-  if (!customer?.email) return result('skipped', 'The customer has no email address');
+  if (!customer?.email) return false;
   await queueEmails(tx, shopId, ruleCustomerEmail, [{ to: customer.email, locale: customer.locale, facts }]);
-  return result('done');
+  return true;
 }
 
 /** Hides or shows it; false: it is so already. */
@@ -172,7 +174,7 @@ async function lockFielded(context: RunContext): Promise<FieldedThing> {
   }
 }
 
-async function addTask(context: RunContext, text: string, result: ToResult): Promise<ActionResult> {
+async function addTask(context: RunContext, text: string): Promise<void> {
   const { tx, settings, ruleId, ruleName, thing } = context;
   const { shopId } = settings;
   if ((await countOpenTasks(tx, shopId)) >= MAX_OPEN_TASKS) {
@@ -187,5 +189,4 @@ async function addTask(context: RunContext, text: string, result: ToResult): Pro
     resourceId,
     ruleId,
   });
-  return result('done');
 }

@@ -17,6 +17,7 @@ import {
   updateActionResult,
   type RunRow,
 } from './queries.ts';
+import { SKIPPED, type SkipCode } from './reasons.ts';
 import type { Outcome } from './schema.ts';
 
 /*
@@ -76,9 +77,9 @@ async function call(deps: CallDeps, { id, content }: Job<QueuedCall>): Promise<v
   const action = rule?.actions[index];
   // The rule, or its shop, is gone, or it does something else by now.
   if (!rule || !run || !settings || action?.kind !== 'call') return;
-  if (!rule.isActive) return record(deps, content, 'skipped', 'The rule was switched off');
+  if (!rule.isActive) return record(deps, content, 'skipped', null, 'RULE_OFF');
   const thing = await loadThing(deps, run);
-  if (!thing) return record(deps, content, 'skipped', 'What it is about is gone');
+  if (!thing) return record(deps, content, 'skipped', null, 'THING_GONE');
   const body = Buffer.from(JSON.stringify(await bodyOf(deps, run, rule.name, thing)));
   const key = await currentSigningKey(db, await loadKey());
   const now = Math.floor(db.serviceNow.getTime() / 1000);
@@ -131,14 +132,31 @@ async function record(
   { db, log }: CallDeps,
   { shopId, ruleId, runId, index }: QueuedCall,
   outcome: Outcome,
-  note: string,
+  note: string | null,
+  code: SkipCode | null = null,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    await updateActionResult(tx, shopId, { runId, index }, { kind: 'call', outcome, note });
+    await updateActionResult(
+      tx,
+      shopId,
+      { runId, index },
+      {
+        kind: 'call',
+        outcome,
+        code,
+        note: code ? SKIPPED[code] : note,
+      },
+    );
     if (outcome === 'skipped') return;
     const failures = await countCallFailure(tx, shopId, ruleId, outcome === 'failed');
     if (failures < MAX_FAILURES) return;
-    await pauseRule(tx, shopId, ruleId, `Its address has failed ${failures} times in a row: ${note}`);
+    const text = `Its address has failed ${failures} times in a row: ${note}`;
+    await pauseRule(tx, shopId, ruleId, text, {
+      code: 'CALLS_FAILED',
+      count: failures,
+      reason: null,
+      answer: note,
+    });
     log.warn({ shop: shopId, rule: ruleId }, 'a rule was switched off because its address fails');
   });
 }

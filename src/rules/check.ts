@@ -41,7 +41,7 @@ export function checkRule(rule: NewRule, settings: Settings, policy: ReceiverPol
       throw contradiction('every week has a weekday, every month has a day, and every day has neither');
     }
   }
-  const resource = resourceOf(event);
+  const resource = resourceOf({ event, schedule });
   const types = factTypes(settings, resource);
   conditions.forEach((condition, index) =>
     checkCondition(condition, `conditions[${index}]`, types, settings.defaultCurrency),

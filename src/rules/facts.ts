@@ -9,6 +9,7 @@ import { currencyDigits, parseDecimal } from '../kernel/money.ts';
 import { findCustomersWithTags, type TaggedCustomer } from '../people/customers/tags.ts';
 import { findOrderCounts } from '../orders/customer-totals.ts';
 import { emailAddressOf } from '../orders/order-email.ts';
+import { payableOf } from '../orders/manage-change.ts';
 import { orderState } from '../orders/order-state.ts';
 import { findManagedOrdersByIds, type ManagedOrder } from '../orders/queries.ts';
 import { findTagsOfOrders } from '../orders/tags.ts';
@@ -22,6 +23,8 @@ import { FACTS, type FactType, type RuleResource } from './things.ts';
 /*
  * Loads things with the facts that conditions compare and texts name. The number of statements does not depend on the number of things.
  */
+
+const DAY = 86_400_000;
 
 /** Precedes the name of a custom field. */
 export const FIELD_PREFIX = 'field.';
@@ -108,6 +111,8 @@ async function loadOrders(db: Queries, settings: Settings, ids: readonly string[
       facts: {
         number: orderNumber,
         total: moneyFact(content.grandTotal, content.currency),
+        unpaid: moneyFact(payableOf(order), content.currency),
+        age: String(Math.floor((db.now.getTime() - order.createdAt.getTime()) / DAY)),
         state: orderState(order),
         items: sumOfDecimals(content.lines.map(({ quantity }) => quantity)),
         products: [...new Set(content.lines.map(({ productNumber }) => productNumber))],

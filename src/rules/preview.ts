@@ -5,7 +5,7 @@ import { RULE_MARK } from '../platform/events/log.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { areConditionsMet, filledText } from './decide.ts';
 import { loadShopThing, loadThings, type RuleThing } from './facts.ts';
-import { findLastEvents, findLastRun, type RuleRow } from './queries.ts';
+import { findLastEvents, findLastRun, findNewestOrderIds, type RuleRow } from './queries.ts';
 import { conditionsOf, withChanges } from './runner.ts';
 import { MAX_TEXT_LENGTH, Preview, PREVIEWED, type Action } from './schema.ts';
 import { resourceOf } from './things.ts';
@@ -15,7 +15,15 @@ type PreviewedEvent = Static<typeof Preview>['items'][number];
 /** Shows how a rule would have handled the last events, or would run now. Changes nothing. */
 export async function previewOf(db: Queries, settings: Settings, rule: RuleRow): Promise<PreviewedEvent[]> {
   const { shopId } = settings;
-  const resource = resourceOf(rule.event);
+  const resource = resourceOf(rule);
+  if (rule.schedule?.about === 'order') {
+    const orderIds = await findNewestOrderIds(db, shopId, PREVIEWED);
+    const orders = await loadThings(db, settings, 'order', orderIds);
+    return orderIds.flatMap((orderId) => {
+      const order = orders.get(orderId);
+      return order ? [previewed(rule, order, settings, { position: null, at: db.now })] : [];
+    });
+  }
   if (rule.event === null || resource === 'shop') {
     const since = (await findLastRun(db, shopId, rule.ruleId)) ?? rule.createdAt;
     const thing = await loadShopThing(db, settings, since);

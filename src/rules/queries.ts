@@ -6,6 +6,7 @@ import type { CleanupStep } from '../platform/cleanup.ts';
 import type { EventRow } from '../platform/events/queries.ts';
 import type { EventType } from '../platform/events/types.ts';
 import type { Action, ActionResult, Condition, Schedule } from './schema.ts';
+import type { PausedReason, Reason } from './reasons.ts';
 import type { RuleResource } from './things.ts';
 
 const lease = createLease(sql`rule`);
@@ -25,11 +26,13 @@ export interface RuleRow {
   /** By the clock of the service. */
   dueAt: Date | null;
   paused: string | null;
+  pausedReason: PausedReason | null;
 }
 
 const columns = sql`
   upper(rule_id::text) as "ruleId", name, is_active as "isActive", event_type as event, schedule,
-  needs_all as "needsAll", conditions, actions, created_at as "createdAt", due_at as "dueAt", paused`;
+  needs_all as "needsAll", conditions, actions, created_at as "createdAt", due_at as "dueAt", paused,
+  paused_reason as "pausedReason"`;
 
 export function findRules(db: Queries, shopId: string) {
   return db.many<RuleRow>(sql`
@@ -54,7 +57,7 @@ export async function lockRuleCount(tx: Transaction, shopId: string): Promise<nu
   return row!.count;
 }
 
-export type SavedRule = Omit<RuleRow, 'createdAt' | 'paused'>;
+export type SavedRule = Omit<RuleRow, 'createdAt' | 'paused' | 'pausedReason'>;
 
 const toJson = (value: object | null) => (value === null ? null : JSON.stringify(value));
 
@@ -83,7 +86,8 @@ export function updateRule(
     update rule
     set name = ${name}, is_active = ${isActive}, event_type = ${event}, schedule = ${toJson(schedule)}::jsonb,
       needs_all = ${needsAll}, conditions = ${toJson(conditions)}::jsonb, actions = ${toJson(actions)}::jsonb,
-      changed_at = ${tx.now}, due_at = ${dueAt}::timestamptz, paused = null, failures = 0, call_failures = 0,
+      changed_at = ${tx.now}, due_at = ${dueAt}::timestamptz, paused = null, paused_reason = null,
+      walk_after = null, walk_until = null, failures = 0, call_failures = 0,
       position = case when ${restarts}
         then coalesce((select value from counter where shop_id = ${shopId} and name = 'event'), 0) else position end
     where shop_id = ${shopId} and rule_id = ${ruleId}`);
@@ -140,6 +144,9 @@ export function sweepRules(db: Queries, after: RuleKey, limit: number) {
 export interface TakenRule extends RuleRow {
   holder: string;
   position: number;
+  /** Of a schedule about orders: the last one that it has met, and the end of its walk; null: none is under way. */
+  walkAfter: string | null;
+  walkUntil: string | null;
 }
 
 /** undefined: another process runs it, or it is no longer active. */
@@ -153,7 +160,7 @@ export async function takeRule(
     db,
     sql`shop_id = ${shopId} and rule_id = ${ruleId} and is_active`,
     holder,
-    sql`${columns}, holder, position`,
+    sql`${columns}, holder, position, upper(walk_after::text) as "walkAfter", upper(walk_until::text) as "walkUntil"`,
   );
   return rule;
 }
@@ -181,6 +188,49 @@ export async function moveRule(
   return moved > 0;
 }
 
+/** Begins the walk of a schedule over orders, or goes on with it; false: the rule was taken over, changed or switched off. */
+export async function moveWalk(
+  db: Queries,
+  shopId: string,
+  { ruleId, holder }: TakenRule,
+  { after, until }: { after: string; until: string },
+): Promise<boolean> {
+  const moved = await db.run(sql`
+    update rule
+    set walk_after = ${after}, walk_until = ${until}, leased_until = ${leaseEnd(db.serviceNow)}
+    where shop_id = ${shopId} and rule_id = ${ruleId} and holder = ${holder} and is_active`);
+  return moved > 0;
+}
+
+/** Ends it: the rule waits for its next hour. */
+export function endWalk(db: Queries, shopId: string, { ruleId, holder }: TakenRule, dueAt: Date) {
+  return db.run(sql`
+    update rule set walk_after = null, walk_until = null, due_at = ${dueAt}
+    where shop_id = ${shopId} and rule_id = ${ruleId} and holder = ${holder}`);
+}
+
+/** Orders between two ids, the oldest first. */
+export async function findOrderIds(
+  db: Queries,
+  shopId: string,
+  { after, until }: { after: string; until: string },
+  limit: number,
+): Promise<string[]> {
+  const rows = await db.many<{ orderId: string }>(sql`
+    select upper(order_id::text) as "orderId" from customer_order
+    where shop_id = ${shopId} and order_id > ${after} and order_id <= ${until}
+    order by order_id limit ${limit}`);
+  return rows.map(({ orderId }) => orderId);
+}
+
+/** The newest orders, for a preview. */
+export async function findNewestOrderIds(db: Queries, shopId: string, limit: number): Promise<string[]> {
+  const rows = await db.many<{ orderId: string }>(sql`
+    select upper(order_id::text) as "orderId" from customer_order where shop_id = ${shopId}
+    order by order_id desc limit ${limit}`);
+  return rows.map(({ orderId }) => orderId);
+}
+
 /** Lets a rule wait until a moment of the clock of the service. */
 export function postponeRule(db: Queries, shopId: string, { ruleId, holder }: TakenRule, until: Date) {
   return db.run(sql`
@@ -197,17 +247,19 @@ export async function startRun(
   tx: Transaction,
   shopId: string,
   { ruleId, holder }: TakenRule,
-  { position, dueAt }: { position: number | null; dueAt: Date | null },
+  { position, dueAt, walkAfter }: { position: number | null; dueAt: Date | null; walkAfter: string | null },
 ): Promise<boolean> {
   const isNewHour = sql`(hour_began_at is null or hour_began_at <= ${new Date(tx.serviceNow.getTime() - HOUR)})`;
   const started = await tx.run(sql`
     update rule
     set position = coalesce(${position}::bigint, position), due_at = ${dueAt}::timestamptz,
+      walk_after = coalesce(${walkAfter}::uuid, walk_after),
       hour_runs = case when ${isNewHour} then 1 else hour_runs + 1 end,
       hour_began_at = case when ${isNewHour} then ${tx.serviceNow}::timestamptz else hour_began_at end,
       leased_until = ${leaseEnd(tx.serviceNow)}
     where shop_id = ${shopId} and rule_id = ${ruleId} and holder = ${holder} and is_active
-      and (${position}::bigint is null or position < ${position}::bigint)`);
+      and (${position}::bigint is null or position < ${position}::bigint)
+      and (${walkAfter}::uuid is null or walk_after < ${walkAfter}::uuid)`);
   return started > 0;
 }
 
@@ -256,9 +308,15 @@ export async function countCallFailure(
 }
 
 /** Switches a rule off and says why. */
-export function pauseRule(tx: Transaction, shopId: string, ruleId: string, reason: string) {
+export function pauseRule(
+  tx: Transaction,
+  shopId: string,
+  ruleId: string,
+  text: string,
+  reason: PausedReason,
+) {
   return tx.run(sql`
-    update rule set is_active = false, paused = ${reason.slice(0, 500)}
+    update rule set is_active = false, paused = ${text.slice(0, 500)}, paused_reason = ${JSON.stringify(reason)}::jsonb
     where shop_id = ${shopId} and rule_id = ${ruleId} and is_active`);
 }
 
@@ -272,6 +330,7 @@ export interface RunRow {
   outcome: 'done' | 'failed';
   actions: ActionResult[];
   error: string | null;
+  reason: Reason | null;
 }
 
 /** Of each rule so many runs are kept, and each for so many days. */
@@ -282,9 +341,10 @@ export const RUNS_KEPT_DAYS = 30;
 export async function insertRun(tx: Transaction, shopId: string, run: RunRow): Promise<void> {
   const { runId, ruleId, at, position, resource, resourceId, outcome, actions, error } = run;
   await tx.run(sql`
-    insert into rule_run (shop_id, run_id, rule_id, at, position, resource, resource_id, outcome, actions, error)
+    insert into rule_run (shop_id, run_id, rule_id, at, position, resource, resource_id, outcome, actions, error,
+      reason)
     values (${shopId}, ${runId}, ${ruleId}, ${at}, ${position}, ${resource}, ${resourceId}, ${outcome},
-      ${JSON.stringify(actions)}, ${error?.slice(0, 500) ?? null})`);
+      ${JSON.stringify(actions)}, ${error?.slice(0, 500) ?? null}, ${toJson(run.reason)}::jsonb)`);
   await tx.run(sql`
     delete from rule_run
     where shop_id = ${shopId} and rule_id = ${ruleId} and run_id < (
@@ -304,25 +364,23 @@ export function updateActionResult(
     where shop_id = ${shopId} and run_id = ${runId}`);
 }
 
+const LAST_ID = 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF';
+
 const runColumns = sql`
   upper(run_id::text) as "runId", upper(rule_id::text) as "ruleId", at, position, resource,
-  upper(resource_id::text) as "resourceId", outcome, actions, error`;
+  upper(resource_id::text) as "resourceId", outcome, actions, error, reason`;
 
 export function findRun(db: Queries, shopId: string, runId: string) {
   return db.one<RunRow & { shopId: string }>(sql`
     select shop_id as "shopId", ${runColumns} from rule_run where shop_id = ${shopId} and run_id = ${runId}`);
 }
 
-export function findRuns(db: Queries, shopId: string, ruleId: string, limit: number, offset: number) {
+/** The newest before one; the moment of a run is in its id. */
+export function findRuns(db: Queries, shopId: string, ruleId: string, before: string | null, limit: number) {
   return db.many<RunRow>(sql`
-    select ${runColumns} from rule_run where shop_id = ${shopId} and rule_id = ${ruleId}
-    order by run_id desc limit ${limit} offset ${offset}`);
-}
-
-export async function countRuns(db: Queries, shopId: string, ruleId: string): Promise<number> {
-  const row = await db.one<{ count: number }>(sql`
-    select count(*) as count from rule_run where shop_id = ${shopId} and rule_id = ${ruleId}`);
-  return row!.count;
+    select ${runColumns} from rule_run
+    where shop_id = ${shopId} and rule_id = ${ruleId} and run_id < ${before ?? LAST_ID}::uuid
+    order by run_id desc limit ${limit}`);
 }
 
 /** The last run by schedule. */

@@ -4,8 +4,7 @@ import { toMilliseconds } from '../http/dates.ts';
 import { notFound, Refusal } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
-import { paged, paging } from '../http/paging.ts';
-import { Id, Paged } from '../http/schemas.ts';
+import { Id, Nullable } from '../http/schemas.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Scope } from '../http/scopes.ts';
 import type { ReceiverPolicy } from '../apps/webhooks/receiver-address.ts';
@@ -14,7 +13,6 @@ import { checkRule } from './check.ts';
 import { previewOf } from './preview.ts';
 import {
   atShopClock,
-  countRuns,
   deleteRuleRow,
   findRule,
   findRules,
@@ -39,7 +37,7 @@ const shared = {
   keepsKeyOrder: true,
 } as const;
 const params = Type.Object({ ruleId: Id });
-const { parameters, pageOf } = paging();
+const MAX_RUNS_AT_ONCE = 100;
 
 export const listRules = operation({
   ...shared,
@@ -114,10 +112,25 @@ export const listRuleRuns = operation({
   path: '/rules/:ruleId/runs',
   name: 'listRuleRuns',
   summary: 'List rule runs',
-  description: 'Newest first: the last 500 of 30 days.',
+  description:
+    'Newest first: the last 500 of 30 days. What comes in the meantime moves nothing: `before` is the last one that was read.',
   params,
-  query: Type.Object(parameters),
-  answer: Paged(RuleRun, 'rule run list'),
+  query: Type.Object({
+    before: Type.Optional({ ...Id, description: 'Only runs before this one.' }),
+    limit: Type.Integer({
+      minimum: 1,
+      default: 10,
+      description: `How many; more than ${MAX_RUNS_AT_ONCE} is taken as ${MAX_RUNS_AT_ONCE}.`,
+      examples: [10],
+    }),
+  }),
+  answer: Type.Object(
+    {
+      items: Type.Array(RuleRun, { description: 'Newest first.' }),
+      next: Nullable({ ...Id, description: 'The `before` of the next call; null: there are no more.' }),
+    },
+    { title: 'rule run list' },
+  ),
 });
 
 export function rules(api: Operations, policy: ReceiverPolicy): void {
@@ -140,7 +153,7 @@ export function rules(api: Operations, policy: ReceiverPolicy): void {
     const rule = savedRule(ruleId, body, dueAtOf(tx, { schedule: null, ...body }, settings));
     await insertRule(tx, shopId, rule);
     created({ ruleId });
-    return toRule({ ...rule, createdAt: tx.now, paused: null }, tx);
+    return toRule({ ...rule, createdAt: tx.now, paused: null, pausedReason: null }, tx);
   });
 
   api.write(replaceRule, async ({ tx, shopId, params: { ruleId }, body, caller }) => {
@@ -151,7 +164,7 @@ export function rules(api: Operations, policy: ReceiverPolicy): void {
     checkRule(body, settings, policy);
     const rule = savedRule(ruleId, body, dueAtOf(tx, { schedule: null, ...body }, settings));
     await updateRule(tx, shopId, rule, { restarts: !isActive || event !== rule.event });
-    return toRule({ ...rule, createdAt, paused: null }, tx);
+    return toRule({ ...rule, createdAt, paused: null, pausedReason: null }, tx);
   });
 
   api.write(deleteRule, async ({ tx, shopId, params: { ruleId }, caller }) => {
@@ -167,20 +180,18 @@ export function rules(api: Operations, policy: ReceiverPolicy): void {
 
   api.read(listRuleRuns, async ({ db, shopId, params: { ruleId }, query, caller }) => {
     visibleRule(await findRule(db, shopId, ruleId), caller);
-    const page = pageOf(query);
-    const [results, runs] = await Promise.all([
-      countRuns(db, shopId, ruleId),
-      findRuns(db, shopId, ruleId, page.resultsPerPage, page.offset),
-    ]);
-    return paged(page, results, runs.map(toRun));
+    const limit = Math.min(query.limit, MAX_RUNS_AT_ONCE);
+    const runs = await findRuns(db, shopId, ruleId, query.before ?? null, limit + 1);
+    const items = runs.slice(0, limit).map(toRun);
+    return { items, next: runs.length > limit ? items.at(-1)!.runId : null };
   });
 }
 
-type RuleScopes = Pick<NewRule, 'event' | 'actions'>;
+type RuleScopes = Pick<NewRule, 'event' | 'schedule' | 'actions'>;
 
 /** A rule does only what its author may do by hand, so the author needs these scopes. */
-function scopesOf({ event, actions }: RuleScopes): Scope[] {
-  const { read, write } = SCOPES_OF_THING[resourceOf(event)];
+function scopesOf({ actions, ...rule }: RuleScopes): Scope[] {
+  const { read, write } = SCOPES_OF_THING[resourceOf(rule)];
   const tagsCustomers = actions.some(({ kind }) => kind === 'tagCustomer');
   return [
     read,
@@ -189,13 +200,13 @@ function scopesOf({ event, actions }: RuleScopes): Scope[] {
   ];
 }
 
-const mayRead = ({ event }: Pick<RuleRow, 'event'>, caller: Caller) =>
-  hasScope(caller, SCOPES_OF_THING[resourceOf(event)].read);
+const mayRead = (rule: Pick<RuleRow, 'event' | 'schedule'>, caller: Caller) =>
+  hasScope(caller, SCOPES_OF_THING[resourceOf(rule)].read);
 
 /** A rule about things that the caller may read. */
 function visibleRule(rule: RuleRow | undefined, caller: Caller): RuleRow {
   if (!rule) throw notFound();
-  requireScopes(caller.app!, [SCOPES_OF_THING[resourceOf(rule.event)].read]);
+  requireScopes(caller.app!, [SCOPES_OF_THING[resourceOf(rule)].read]);
   return rule;
 }
 
@@ -205,19 +216,21 @@ function savedRule(ruleId: string, body: NewRule, dueAt: Date | null): SavedRule
 }
 
 function toRule(rule: RuleRow, db: { now: Date; serviceNow: Date }): Static<typeof Rule> {
-  const { ruleId, name, isActive, event, schedule, needsAll, conditions, actions, dueAt, paused } = rule;
+  const { ruleId, name, isActive, event, schedule, needsAll, conditions, actions, dueAt } = rule;
+  const { paused, pausedReason } = rule;
   return {
     ruleId,
     name,
     isActive,
     event,
     schedule: schedule && {
+      about: schedule.about ?? 'shop',
       every: schedule.every,
       hour: schedule.hour,
       weekday: schedule.weekday ?? null,
       day: schedule.day ?? null,
     },
-    resource: resourceOf(event),
+    resource: resourceOf(rule),
     needsAll,
     conditions: conditions.map(({ fact, operator, value = null }) => ({ fact, operator, value })),
     actions: actions.map(({ kind, to, subject, text, address, field, value }) => ({
@@ -231,12 +244,29 @@ function toRule(rule: RuleRow, db: { now: Date; serviceNow: Date }): Static<type
     })),
     nextRunOn: schedule && dueAt && toMilliseconds(atShopClock(db, dueAt)),
     paused,
+    pausedReason,
   };
 }
 
 function toRun({ at, ...run }: RunRow): Static<typeof RuleRun> {
-  const { runId, ruleId, position, resource, resourceId, outcome, error } = run;
+  const { runId, ruleId, position, resource, resourceId, outcome, error, reason } = run;
   // JSON of the database has an order of its own.
-  const actions = run.actions.map(({ kind, outcome: result, note }) => ({ kind, outcome: result, note }));
-  return { runId, ruleId, date: toMilliseconds(at), position, resource, resourceId, outcome, actions, error };
+  const actions = run.actions.map(({ kind, outcome: result, code = null, note }) => ({
+    kind,
+    outcome: result,
+    code,
+    note,
+  }));
+  return {
+    runId,
+    ruleId,
+    date: toMilliseconds(at),
+    position,
+    resource,
+    resourceId,
+    outcome,
+    actions,
+    error,
+    reason,
+  };
 }

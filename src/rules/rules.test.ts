@@ -99,6 +99,7 @@ describe('rules', () => {
       ],
       nextRunOn: null,
       paused: null,
+      pausedReason: null,
     });
     expect(await get200(`/rules/${rule.ruleId}`)).toEqual(rule);
     expect(await get200('/rules')).toEqual({ items: [rule] });
@@ -238,7 +239,13 @@ describe('a run', () => {
       resourceId: large.id,
       outcome: 'done',
       error: null,
-      actions: rule.actions.map(({ kind }: { kind: string }) => ({ kind, outcome: 'done', note: null })),
+      reason: null,
+      actions: rule.actions.map(({ kind }: { kind: string }) => ({
+        kind,
+        outcome: 'done',
+        code: null,
+        note: null,
+      })),
     });
     expect((await well(large, 'GET')).internalNote).toBe(`Pack ${orderNumber} well`);
     expect((await get200('/tasks')).items).toMatchObject([
@@ -318,10 +325,12 @@ describe('a run', () => {
       outcome: 'failed',
       actions: [],
       error: expect.stringContaining('20 tags'),
+      reason: { code: 'TOO_MANY_TAGS', values: { limit: 20 }, problems: [] },
     });
     expect(await get200(`/rules/${rule.ruleId}`)).toMatchObject({
       isActive: false,
       paused: expect.stringContaining('It has failed 5 times in a row'),
+      pausedReason: { code: 'RUNS_FAILED', count: 5, reason: runs[0].reason, answer: null },
     });
     // Saved again, it begins with what happens from then on.
     expect((await call('PUT', `/rules/${rule.ruleId}`, { ...RULE, conditions: [] })).body).toMatchObject({
@@ -347,6 +356,123 @@ describe('a run', () => {
     service.setClock(new Date(NOW.getTime() + 2 * 3_600_000));
     await work();
     expect(await Promise.all(orders.map(tagsOf))).toEqual([['large'], ['large']]);
+  });
+
+  test('says as a code why there was nothing to do', async () => {
+    const rule = await create({ conditions: [] });
+    const { id } = await order(1);
+    await call('PUT', `/orders/${id}/tags`, { tags: ['Large'] });
+    await work();
+    expect((await runsOf(rule.ruleId))[0].actions).toEqual([
+      { kind: 'tagOrder', outcome: 'skipped', code: 'ORDER_HAS_TAG', note: 'It has the tag already' },
+    ]);
+  });
+
+  test('has a log that is read on from the last run, whatever comes in the meantime', async () => {
+    const rule = await create({ conditions: [] });
+    for (let count = 0; count < 3; count += 1) await order(1);
+    await work();
+    const path = `/rules/${rule.ruleId}/runs`;
+    const all = await runsOf(rule.ruleId);
+    const first = await get200(`${path}?limit=2`);
+    expect(first).toEqual({ items: all.slice(0, 2), next: all[1].runId });
+    await order(1);
+    await work();
+    const rest = await get200(`${path}?limit=2&before=${first.next.toLowerCase()}`);
+    expect(rest).toEqual({ items: all.slice(2), next: null });
+    expect((await get200(`${path}?limit=100000`)).items).toHaveLength(4);
+    expect((await call('GET', `${path}?before=x`)).status).toBe(400);
+  });
+
+  describe('by schedule for each order', () => {
+    const DAILY = {
+      event: null,
+      schedule: { about: 'order', every: 'day', hour: 7 },
+      conditions: [
+        { fact: 'unpaid', operator: 'moreThan', value: '0' },
+        { fact: 'age', operator: 'atLeast', value: '14' },
+      ],
+      actions: [{ kind: 'task', text: 'Remind of {number}, {age} days, {unpaid}' }],
+    };
+    const DAY = 86_400_000;
+    const textsOf = async () =>
+      (await get200('/tasks?resultsPerPage=100')).items.map(({ text }: { text: string }) => text);
+
+    test('happens once a day for each that meets the conditions', async () => {
+      const [unpaid, paid] = [await order(1), await order(1)];
+      const { grandTotal } = paid.body;
+      await well(paid, 'POST', '/payments', { amount: grandTotal });
+      const rule = await create(DAILY);
+      expect(rule).toMatchObject({ resource: 'order', schedule: { about: 'order' } });
+      const number = unpaid.body.orderNumber;
+      const total = Number(grandTotal);
+      for (const [at, expected] of [
+        ['2026-11-16T06:00:00Z', []],
+        ['2026-11-29T05:59:59Z', []],
+        ['2026-11-29T09:00:00Z', [`Remind of ${number}, 14 days, ${total} EUR`]],
+        ['2026-11-29T23:00:00Z', [`Remind of ${number}, 14 days, ${total} EUR`]],
+      ] as const) {
+        service.setClock(new Date(at));
+        await work();
+        await work();
+        expect([at, await textsOf()]).toEqual([at, expected]);
+      }
+      service.setClock(new Date('2026-11-30T09:00:00Z'));
+      const late = await order(1);
+      await work();
+      expect(await textsOf()).toHaveLength(2);
+      expect(await runsOf(rule.ruleId)).toMatchObject([
+        { resource: 'order', resourceId: unpaid.id, position: null },
+        { resource: 'order', resourceId: unpaid.id, position: null },
+      ]);
+      expect(late.id > unpaid.id).toBe(true);
+      expect((await get200(`/rules/${rule.ruleId}`)).nextRunOn).toBe('2026-12-01T06:00:00.000Z');
+    });
+
+    test('goes on where it was when it has run too often in an hour, and meets none twice', async () => {
+      const rule = await create({ ...DAILY, conditions: [] });
+      const orders = [await order(1), await order(1), await order(1)];
+      service.setClock(new Date(NOW.getTime() + DAY));
+      await service.db.run(sql`
+        update rule set hour_began_at = ${service.db.serviceNow}, hour_runs = ${MAX_RUNS_OF_RULE - 2}
+        where shop_id = ${shop.shopId}`);
+      await work();
+      await work();
+      expect(await textsOf()).toHaveLength(2);
+      service.setClock(new Date(NOW.getTime() + DAY + 2 * 3_600_000));
+      await work();
+      await work();
+      const runs: { resourceId: string }[] = await runsOf(rule.ruleId);
+      expect(runs.map(({ resourceId }) => resourceId)).toEqual(orders.map(({ id }) => id).toReversed());
+      const walk = await service.db.one(sql`
+        select walk_after as after, walk_until as until from rule where shop_id = ${shop.shopId}`);
+      expect(walk).toEqual({ after: null, until: null });
+    });
+
+    test('of more orders than one step takes', async () => {
+      const rule = await create({ ...DAILY, conditions: [{ fact: 'items', operator: 'is', value: '2' }] });
+      const many = await givenProduct(shop, { price: 500, stock: 100 });
+      const placeOf = (quantity: number) => placed(shop, { [many]: quantity });
+      const { id } = await placeOf(1);
+      await placeOf(2);
+      const step = 50;
+      for (let count = 0; count < step; count += 1) await placeOf(1);
+      const last = await placeOf(2);
+      service.setClock(new Date(NOW.getTime() + DAY));
+      await work();
+      const runs: { resourceId: string }[] = await runsOf(rule.ruleId);
+      expect(runs.map(({ resourceId }) => resourceId)).toHaveLength(2);
+      expect(runs[0]!.resourceId).toBe(last.id);
+      expect(runs.some(({ resourceId }) => resourceId === id)).toBe(false);
+    });
+
+    test('has a preview of the newest orders', async () => {
+      const made = await order(1);
+      const { ruleId } = await create({ ...DAILY, isActive: false });
+      expect((await get200(`/rules/${ruleId}/preview`)).items).toMatchObject([
+        { resourceId: made.id, conditions: [true, false], runs: false },
+      ]);
+    });
   });
 
   test('hides a product of which nothing is left, and sets its field', async () => {
@@ -419,7 +545,10 @@ describe('a run', () => {
     const { id, body } = await order(2);
     await work();
     const [made] = await runsOf(rule.ruleId);
-    expect([made.error, made.actions]).toEqual([null, [{ kind: 'call', outcome: 'waiting', note: null }]]);
+    expect([made.error, made.actions]).toEqual([
+      null,
+      [{ kind: 'call', outcome: 'waiting', code: null, note: null }],
+    ]);
     const { db, config, app } = service;
     const calls = startCallsOfRules({
       db,
@@ -451,7 +580,7 @@ describe('a run', () => {
         await waiting();
       }
       expect((await runsOf(rule.ruleId))[0].actions).toEqual([
-        { kind: 'call', outcome: 'done', note: '200' },
+        { kind: 'call', outcome: 'done', code: null, note: '200' },
       ]);
     } finally {
       await calls.stop();

@@ -3,8 +3,8 @@ import type { FastifyBaseLogger } from 'fastify';
 import { isDatabaseAway } from '../db/failure.ts';
 import { isTransient, type Database, type Transaction } from '../db/database.ts';
 import { renewWhile } from '../db/lease.ts';
-import { isRefusal, REASONS, HttpError, ValidationError } from '../http/errors.ts';
-import { newId } from '../kernel/ids.ts';
+import { isRefusal } from '../http/errors.ts';
+import { firstIdOf, newId } from '../kernel/ids.ts';
 import { markEvents, RULE_MARK } from '../platform/events/log.ts';
 import { readEvents, type EventRow } from '../platform/events/queries.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
@@ -14,11 +14,14 @@ import { factTypes, loadShopThing, loadThings, type RuleThing } from './facts.ts
 import {
   atServiceClock,
   countFailure,
+  endWalk,
+  findOrderIds,
   findLastRun,
   findRunsOfHour,
   FIRST_RULE,
   insertRun,
   moveRule,
+  moveWalk,
   pauseRule,
   postponeRule,
   releaseRule,
@@ -31,8 +34,9 @@ import {
   type RunRow,
   type TakenRule,
 } from './queries.ts';
+import { reasonOf, textOf, type Reason } from './reasons.ts';
 import { nextRun } from './schedule.ts';
-import type { ActionResult } from './schema.ts';
+import { WALK_DAYS, type ActionResult } from './schema.ts';
 import { resourceOf, type RuleResource } from './things.ts';
 
 /** Rules that one statement checks for work. */
@@ -43,6 +47,7 @@ const MAX_TURN = 10_000;
 /** Runs of a rule in an hour. Its further events wait for the next hour, so that a mistake does not send thousands of emails. */
 export const MAX_RUNS_OF_RULE = 500;
 const MAX_RUNS_OF_SHOP = 2_000;
+const DAY = 86_400_000;
 /** Failures in a row after which a rule is paused. */
 const MAX_FAILURES = 5;
 
@@ -81,7 +86,8 @@ async function runRule(deps: RuleDeps, shopId: string, ruleId: string, signal: A
     () => renewRule(db, shopId, rule),
     async (isHeld) => {
       const mayGoOn = () => isHeld() && !signal.aborted && performance.now() < until;
-      if (rule.schedule) await runBySchedule(deps, shopId, rule);
+      if (rule.schedule?.about === 'order') await walkOverOrders(deps, shopId, rule, mayGoOn);
+      else if (rule.schedule) await runBySchedule(deps, shopId, rule);
       else await runByEvents(deps, shopId, rule, mayGoOn);
     },
   );
@@ -101,6 +107,43 @@ async function runBySchedule(deps: RuleDeps, shopId: string, rule: TakenRule): P
   } else await postponeRule(db, shopId, rule, dueAt);
 }
 
+/**
+ * Runs a rule for the orders that are there when its hour comes, in the order of their ids. How far it has come is written
+ * with each run, so each order runs it once, and a walk that is stopped or has to wait goes on where it was.
+ */
+async function walkOverOrders(
+  deps: RuleDeps,
+  shopId: string,
+  rule: TakenRule,
+  mayGoOn: () => boolean,
+): Promise<void> {
+  const { db } = deps;
+  const settings = await shopSettings(db, shopId);
+  const { walkAfter, walkUntil } = rule;
+  const first = firstIdOf(new Date(db.now.getTime() - WALK_DAYS * DAY));
+  const until = walkUntil ?? newId(db.now);
+  for (let after = walkAfter ?? first; mayGoOn();) {
+    if (!(await moveWalk(db, shopId, rule, { after, until }))) return;
+    const ids = await findOrderIds(db, shopId, { after, until }, BATCH);
+    const things = await loadThings(db, settings, 'order', ids);
+    for (const orderId of ids) {
+      if (!mayGoOn()) return;
+      const thing = things.get(orderId);
+      if (!thing || !isMet(rule, thing, settings)) continue;
+      const waitsUntil = await endOfFullHour(deps, shopId, rule);
+      if (waitsUntil) return void (await postponeRule(db, shopId, rule, waitsUntil));
+      const { dueAt } = rule;
+      if (!(await run(deps, { shopId, rule, settings, thing, event: undefined, dueAt, walkAfter: orderId })))
+        return;
+    }
+    if (ids.length < BATCH) {
+      const next = nextRun(rule.schedule!, settings.deliveryTimes.timeZone, db.now);
+      return void (await endWalk(db, shopId, rule, atServiceClock(db, next)));
+    }
+    after = ids.at(-1)!;
+  }
+}
+
 async function runByEvents(
   deps: RuleDeps,
   shopId: string,
@@ -108,7 +151,7 @@ async function runByEvents(
   mayGoOn: () => boolean,
 ): Promise<void> {
   const { db } = deps;
-  const resource = resourceOf(rule.event);
+  const resource = resourceOf(rule);
   if (resource === 'shop') throw new Error('A rule about the shop has a schedule');
   for (let position = rule.position, hasMore = true; hasMore && mayGoOn();) {
     const page = await readEvents(db, shopId, {
@@ -190,6 +233,8 @@ interface Run {
   /** undefined: it runs by schedule. */
   event: EventRow | undefined;
   dueAt: Date | null;
+  /** The order of a walk. */
+  walkAfter?: string | null;
 }
 
 /**
@@ -206,13 +251,17 @@ async function run(deps: RuleDeps, given: Run): Promise<boolean> {
     // The next process that takes the rule tries again.
     if (isDatabaseAway(error) || isTransient(error)) throw error;
     if (!isRefusal(error)) log.error({ err: error, shop: shopId, rule: rule.ruleId }, 'a rule failed');
-    return db.transaction((tx) => recordFailure(tx, given, textOf(error)));
+    const failure = { text: textOf(error), reason: reasonOf(error) };
+    return db.transaction((tx) => recordFailure(tx, given, failure));
   }
 }
 
-async function runAll(tx: Transaction, { shopId, rule, settings, thing, event, dueAt }: Run) {
+async function runAll(
+  tx: Transaction,
+  { shopId, rule, settings, thing, event, dueAt, walkAfter = null }: Run,
+) {
   const position = event?.position ?? null;
-  if (!(await startRun(tx, shopId, rule, { position, dueAt }))) return false;
+  if (!(await startRun(tx, shopId, rule, { position, dueAt, walkAfter }))) return false;
   const { ruleId, name: ruleName } = rule;
   const runId = newId(tx.now);
   markEvents(tx, shopId, ruleId);
@@ -227,22 +276,24 @@ async function runAll(tx: Transaction, { shopId, rule, settings, thing, event, d
 
 async function recordFailure(
   tx: Transaction,
-  { shopId, rule, thing, event, dueAt }: Run,
-  error: string,
+  { shopId, rule, thing, event, dueAt, walkAfter = null }: Run,
+  { text, reason }: { text: string; reason: Reason },
 ): Promise<boolean> {
   const position = event?.position ?? null;
-  if (!(await startRun(tx, shopId, rule, { position, dueAt }))) return false;
+  if (!(await startRun(tx, shopId, rule, { position, dueAt, walkAfter }))) return false;
   const { ruleId } = rule;
   const runId = newId(tx.now);
   await insertRun(tx, shopId, {
     ...rowOf(tx, { ruleId, runId, position, thing }),
     outcome: 'failed',
     actions: [],
-    error,
+    error: text,
+    reason,
   });
   const failures = await countFailure(tx, shopId, ruleId, true);
   if (failures < MAX_FAILURES) return true;
-  await pauseRule(tx, shopId, ruleId, `It has failed ${failures} times in a row: ${error}`);
+  const paused = `It has failed ${failures} times in a row: ${text}`;
+  await pauseRule(tx, shopId, ruleId, paused, { code: 'RUNS_FAILED', count: failures, reason, answer: null });
   return false;
 }
 
@@ -262,17 +313,8 @@ const rowOf = (
   resource,
   resourceId,
   error: null,
+  reason: null,
 });
-
-/** The error as the log of the rule shows it. Unexpected errors have their details in the log of the service only. */
-function textOf(error: unknown): string {
-  if (error instanceof ValidationError) {
-    return error.problems.map(({ code, field }) => `${field}: ${code}`).join(', ');
-  }
-  if (error instanceof HttpError) return error.message || REASONS[error.status] || 'Refused';
-  const { constraint } = error as { constraint?: unknown };
-  return typeof constraint === 'string' ? `Refused by ${constraint}` : 'Internal error';
-}
 
 /** When a rule runs next by its schedule, by the clock of the service; null: it has none, or is off. */
 export function dueAtOf(

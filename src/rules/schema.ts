@@ -7,11 +7,14 @@ import {
   RECIPIENTS,
   RULE_EVENTS,
   RULE_RESOURCES,
+  WALKS,
   type ActionKind,
   type Operator,
   type Recipient,
   type RuleResource,
+  type Walk,
 } from './things.ts';
+import { PausedReason, Reason, SKIPPED, type SkipCode } from './reasons.ts';
 
 /** Rules of a shop. */
 export const MAX_RULES = 50;
@@ -25,6 +28,9 @@ export const MAX_TEXT_LENGTH = 3_000;
 export const MAX_ADDRESS_LENGTH = 2_000;
 /** Events of a preview. */
 export const PREVIEWED = 50;
+
+/** How far a schedule about orders goes back. */
+export const WALK_DAYS = 400;
 
 const choice = <Value extends string>(values: readonly Value[], description: string, example: Value) =>
   Type.Unsafe<Value>({ type: 'string', enum: [...values], description, examples: [example] });
@@ -43,6 +49,13 @@ const nullableChoice = <Value extends string>(
 
 export const Schedule = Type.Object(
   {
+    about: Type.Optional(
+      nullableChoice<Walk>(
+        WALKS,
+        `order: it runs for each order of the last ${WALK_DAYS} days, once each time; absent: once for the shop.`,
+        'order',
+      ),
+    ),
     every: choice(['day', 'week', 'month'], 'How often.', 'week'),
     hour: Type.Integer({
       minimum: 0,
@@ -209,6 +222,7 @@ export const Rule = Type.Object(
         examples: ['It has failed 5 times in a row: There is no such thing'],
       }),
     ),
+    pausedReason: Nullable(PausedReason),
   },
   { title: 'rule' },
 );
@@ -229,6 +243,13 @@ const ActionResult = Type.Object(
       'done; waiting: an address is still to be called; skipped: there was nothing to do; failed.',
       'done',
     ),
+    code: Type.Optional(
+      nullableChoice<SkipCode>(
+        Object.keys(SKIPPED) as SkipCode[],
+        'Why there was nothing to do.',
+        'ORDER_HAS_TAG',
+      ),
+    ),
     note: Nullable(Type.String({ description: 'More about it, in English.', examples: ['204'] })),
   },
   { title: 'rule action result' },
@@ -248,6 +269,7 @@ export const RuleRun = Type.Object(
     outcome: choice(['done', 'failed'] as const, 'failed: nothing of it was done.', 'done'),
     actions: Type.Array(ActionResult, { description: 'What came of each action.' }),
     error: Nullable(Type.String({ description: 'Why it has failed, in English.', examples: ['Not found'] })),
+    reason: Nullable(Reason),
   },
   { title: 'rule run' },
 );

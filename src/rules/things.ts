@@ -20,9 +20,19 @@ export const RULE_EVENTS: readonly EventType[] = EVENT_TYPE_NAMES.filter(
   (type) => WITH_EVENTS.includes(EVENT_TYPES[type].resource) && !GONE.includes(type),
 );
 
-/** The thing that a rule is about; a rule with a schedule is about the shop. */
-export function resourceOf(event: EventType | null | undefined): RuleResource {
-  return event ? (EVENT_TYPES[event].resource as RuleResource) : 'shop';
+/** What a schedule is about: the shop itself, or each of its orders. */
+export const WALKS = ['shop', 'order'] as const;
+export type Walk = (typeof WALKS)[number];
+
+/** What a rule is about. */
+export function resourceOf({
+  event,
+  schedule,
+}: {
+  event?: EventType | null | undefined;
+  schedule?: { about?: Walk | null } | null | undefined;
+}): RuleResource {
+  return event ? (EVENT_TYPES[event].resource as RuleResource) : (schedule?.about ?? 'shop');
 }
 
 /** The scopes that rules and tasks about a thing require. */
@@ -54,6 +64,8 @@ export const FACTS = {
   order: {
     number: TEXT,
     total: MONEY,
+    unpaid: MONEY,
+    age: NUMBER,
     state: { kind: 'choice', choices: ORDER_STATES },
     items: NUMBER,
     products: TEXTS,

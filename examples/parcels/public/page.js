@@ -1,21 +1,12 @@
-import { connectToAdmin } from '../client/app.js';
+import { admin, at, call, parcelsOf, withNote } from './bridge.js';
 
-const admin = await connectToAdmin();
-admin.resizeWithContent();
-const at = (id) => document.getElementById(id);
 /** How many labels of each kind there are; an unfinished one is asked for again. */
 let next = { shipment: 1, return: 1 };
 
-async function call(path, options = {}) {
-  const headers = { authorization: `Bearer ${await admin.token()}`, 'content-type': 'application/json' };
-  const response = await fetch(path, { ...options, headers });
-  if (!response.ok) throw new Error(await response.text());
-  return response;
-}
-
 async function show() {
-  const { options, labels } = await (await call('/kontor/labels')).json();
-  at('option').replaceChildren(...options.map((code) => new Option(code)));
+  const { options, option, grams, labels } = await (await call('/kontor/labels')).json();
+  at('option').replaceChildren(...options.map((code) => new Option(code, code, false, code === option)));
+  if (labels.length === 0) at('parcels').value = grams;
   next = { shipment: 1, return: 1 };
   for (const { kind, number, parcels } of labels) next[kind] = parcels ? number + 1 : number;
   at('labels').replaceChildren(...labels.flatMap(itemsOf));
@@ -24,17 +15,9 @@ async function show() {
 function itemsOf({ kind, number, parcels }) {
   const name = kind === 'return' ? 'Return' : 'Parcel';
   if (!parcels) return [item(`${name} ${number}: not finished. Create it again: it costs nothing more.`)];
-  return parcels.map(({ trackingNumber, trackingUrl }, index) => {
+  return parcelsOf({ kind, number, parcels }).map((parts) => {
     const entry = item(`${name} ${number}: `);
-    const link = document.createElement('a');
-    // Nothing but a web address becomes a link.
-    if (trackingUrl.startsWith('https://')) link.href = trackingUrl;
-    link.target = '_blank';
-    link.textContent = trackingNumber || 'label';
-    const button = document.createElement('button');
-    button.textContent = 'Label (PDF)';
-    button.addEventListener('click', () => void withNote(() => save(kind, number, index)));
-    entry.append(link, ' ', button);
+    entry.append(...parts);
     return entry;
   });
 }
@@ -43,25 +26,6 @@ function item(text) {
   const entry = document.createElement('li');
   entry.textContent = text;
   return entry;
-}
-
-async function save(kind, number, parcel) {
-  const query = new URLSearchParams({ kind, number, parcel });
-  const response = await call(`/kontor/document?${query.toString()}`);
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = `${kind}-${number}-${parcel + 1}.pdf`;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
-
-async function withNote(work) {
-  at('note').textContent = '';
-  try {
-    await work();
-  } catch (error) {
-    at('note').textContent = error.message;
-  }
 }
 
 at('form').addEventListener('submit', (event) => {

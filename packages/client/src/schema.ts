@@ -1185,7 +1185,7 @@ export interface paths {
         };
         /**
          * List rule runs
-         * @description Newest first: the last 500 of 30 days.
+         * @description Newest first: the last 500 of 30 days. What comes in the meantime moves nothing: `before` is the last one that was read.
          *
          *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
@@ -7921,6 +7921,12 @@ export interface components {
         /** RuleSchedule */
         RuleSchedule: {
             /**
+             * @description order: it runs for each order of the last 400 days, once each time; absent: once for the shop.
+             * @example order
+             * @enum {string|null}
+             */
+            about?: "shop" | "order" | null;
+            /**
              * @description How often.
              * @example week
              * @enum {string}
@@ -7941,6 +7947,56 @@ export interface components {
              * @example 1
              */
             day?: number | null;
+        };
+        /** RuleProblem */
+        RuleProblem: {
+            /**
+             * @description What is wrong.
+             * @example TOO_LONG
+             */
+            code: string;
+            /**
+             * @description Which value.
+             * @example internalNote
+             */
+            field: string;
+        };
+        /** RuleReason */
+        RuleReason: {
+            /**
+             * @description A code of the errors of the API, or INTERNAL.
+             * @example TOO_MANY_TASKS
+             */
+            code: string;
+            /**
+             * @description What belongs to it, such as a limit.
+             * @example {}
+             */
+            values: {
+                [key: string]: unknown;
+            };
+            /** @description Of values that were refused. */
+            problems: components["schemas"]["RuleProblem"][];
+        };
+        /** RulePause */
+        RulePause: {
+            /**
+             * @description What has failed, one time after the other.
+             * @example RUNS_FAILED
+             * @enum {string}
+             */
+            code: "RUNS_FAILED" | "CALLS_FAILED";
+            /**
+             * @description How often.
+             * @example 5
+             */
+            count: number;
+            reason: components["schemas"]["RuleReason"] | null;
+            /**
+             * @description What the address answered last.
+             * @example 500
+             */
+            answer: string | null;
         };
         /** Rule */
         Rule: {
@@ -7992,6 +8048,7 @@ export interface components {
              * @example It has failed 5 times in a row: There is no such thing
              */
             paused: string | null;
+            pausedReason: components["schemas"]["RulePause"] | null;
         };
         /** RuleList */
         RuleList: {
@@ -8094,6 +8151,12 @@ export interface components {
              */
             outcome: "done" | "waiting" | "skipped" | "failed";
             /**
+             * @description Why there was nothing to do.
+             * @example ORDER_HAS_TAG
+             * @enum {string|null}
+             */
+            code?: "ORDER_HAS_TAG" | "CUSTOMER_HAS_TAG" | "CUSTOMER_ERASED" | "CUSTOMER_WITHOUT_EMAIL" | "PRODUCT_SHOWN" | "PRODUCT_HIDDEN" | "NOTE_FULL" | "RULE_OFF" | "THING_GONE" | null;
+            /**
              * @description More about it, in English.
              * @example 204
              */
@@ -8145,26 +8208,17 @@ export interface components {
              * @example Not found
              */
             error: string | null;
+            reason: components["schemas"]["RuleReason"] | null;
         };
         /** RuleRunList */
         RuleRunList: {
-            /**
-             * @description Hits over all pages.
-             * @example 42
-             */
-            results: number;
-            /**
-             * @description The page shown, from 1.
-             * @example 1
-             */
-            page: number;
-            /**
-             * @description The page size in force.
-             * @example 10
-             */
-            resultsPerPage: number;
-            /** @description The entries of this page. */
+            /** @description Newest first. */
             items: components["schemas"]["RuleRun"][];
+            /**
+             * @description The `before` of the next call; null: there are no more.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            next: string | null;
         };
         /** Task */
         Task: {
@@ -14331,6 +14385,9 @@ export type TaggedOrderList = components['schemas']['TaggedOrderList'];
 export type RuleCondition = components['schemas']['RuleCondition'];
 export type RuleAction = components['schemas']['RuleAction'];
 export type RuleSchedule = components['schemas']['RuleSchedule'];
+export type RuleProblem = components['schemas']['RuleProblem'];
+export type RuleReason = components['schemas']['RuleReason'];
+export type RulePause = components['schemas']['RulePause'];
 export type Rule = components['schemas']['Rule'];
 export type RuleList = components['schemas']['RuleList'];
 export type RuleRequest = components['schemas']['RuleRequest'];
@@ -23698,15 +23755,15 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
-                 * @example 1
+                 * @description Only runs before this one.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
-                page?: components["parameters"]["page"];
+                before?: string;
                 /**
-                 * @description Page size; more than 100 is taken as 100.
+                 * @description How many; more than 100 is taken as 100.
                  * @example 10
                  */
-                resultsPerPage?: components["parameters"]["resultsPerPage"];
+                limit?: number;
             };
             header?: never;
             path: {

@@ -106,7 +106,7 @@ test('the fake answers as the real shop does', async () => {
     });
     const part = {
       lines: [{ lineItemId: line!.lineItemId, quantity: 1 }],
-      carrier: 'DHL',
+      carrier: 'Messenger',
       trackingCode: 'X1',
     };
     const gone = { path: { orderId: '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E' } };
@@ -122,7 +122,7 @@ test('the fake answers as the real shop does', async () => {
         await client.GET(`${MANAGE}/orders/{orderId}/custom-fields`, { params }),
         await ship(part, 'first'),
         await ship(part, 'first'),
-        await ship({ carrier: 'DHL', trackingCode: 'X2' }, 'second'),
+        await ship({ carrier: 'Messenger', trackingCode: 'X2' }, 'second'),
         await ship({}, 'third'),
         await client.PATCH(`${MANAGE}/orders/{orderId}/custom-fields`, {
           params,

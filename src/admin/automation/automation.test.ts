@@ -80,6 +80,63 @@ test('a rule is made, previewed, run and deleted, without a script', async () =>
   expect(await rules()).toEqual([]);
 });
 
+test('one more action keeps what was typed, in a new rule and in one that is there', async () => {
+  const path = '/automation/new?event=ORDER_CREATE';
+  const more = await merchant.post(path, { ...FORM, do: 'add', add: 'email', 'value.0': 'much' });
+  expect([more.status, await rules()]).toEqual([200, []]);
+  expect(more.text).toContain('value="much"');
+  expect(more.text).toContain('Look at {number}</textarea');
+  expect(more.text).toContain('name="subject.1"');
+  expect(more.text).toContain('name="action.1" value="email"');
+  expect((await merchant.post(path, { ...FORM, do: 'save', add: 'email' })).status).toBe(303);
+  const [{ ruleId, actions }] = await rules();
+  expect(actions).toHaveLength(1);
+  const rulePath = `/automation/rules/${ruleId}`;
+  const again = await merchant.post(rulePath, { ...FORM, name: 'Typed', do: 'add', add: 'note' });
+  expect(again.text).toContain('value="Typed"');
+  expect(again.text).toContain('name="action.1" value="note"');
+  expect((await rules())[0].name).toBe('Large orders');
+  await merchant.post(`${rulePath}/delete`, {});
+});
+
+test('why a rule has failed is said in the language of its reader, and the log is paged', async () => {
+  await merchant.post('/automation/new?event=ORDER_CREATE', FORM);
+  const [{ ruleId }] = await rules();
+  const reason = { code: 'TOO_MANY_TASKS', values: { limit: 1000 }, problems: [] };
+  const insert = (count: number, outcome: string, actions: object[], why: object | null) =>
+    service.db.run(sql`
+      insert into rule_run (shop_id, run_id, rule_id, at, resource, outcome, actions, error, reason)
+      select shop.shop_id, ('019A8C1E-0000-7000-8000-' || lpad(number::text, 12, '0'))::uuid, ${ruleId}::uuid,
+        ${service.db.now}::timestamptz, 'shop', ${outcome}, ${JSON.stringify(actions)}::jsonb,
+        ${why && 'English'}, ${why && JSON.stringify(why)}::jsonb
+      from shop cross join generate_series(1, ${count}) number where shop.shop_id = 'DemoShop'`);
+  await insert(
+    60,
+    'done',
+    [{ kind: 'tagOrder', outcome: 'skipped', code: 'ORDER_HAS_TAG', note: 'x' }],
+    null,
+  );
+  await service.db.run(sql`
+    update rule_run set outcome = 'failed', error = 'English', reason = ${JSON.stringify(reason)}::jsonb
+    where shop_id = 'DemoShop' and run_id = '019A8C1E-0000-7000-8000-000000000060'`);
+  await service.db.run(sql`
+    update rule set is_active = false, paused = 'English',
+      paused_reason = ${JSON.stringify({ code: 'RUNS_FAILED', count: 5, reason, answer: null })}::jsonb
+    where shop_id = 'DemoShop' and rule_id = ${ruleId}`);
+  const path = `/automation/rules/${ruleId}`;
+  const newest = await merchant.get(`${path}/runs`);
+  expect(newest.text).toContain('It has the tag already.');
+  expect(newest.text).toContain('1,000');
+  expect(newest.text).not.toContain('English');
+  const older = /href="[^"]*(\/automation[^"]*before=[^"]*)"/.exec(newest.text)![1]!;
+  const rest = await merchant.get(older);
+  expect(rest.text.split('It has the tag already.')).toHaveLength(11);
+  expect(rest.text).toContain('Newest runs');
+  const { text } = await merchant.get(path);
+  expect(text).toMatch(/This rule was switched off\. It has failed 5 times in a row: [^<]*1,000/);
+  await merchant.post(`${path}/delete`, {});
+});
+
 test('a rule by schedule', async () => {
   const { status } = await merchant.post('/automation/new?event=schedule', {
     ...FORM,

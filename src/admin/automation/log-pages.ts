@@ -1,5 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import type { PageRequest } from '../../http/page-kit.ts';
+import { isId } from '../../kernel/ids.ts';
 import { listRuleRuns, previewRule } from '../../rules/routes.ts';
 import type { RuleResource } from '../../rules/things.ts';
 import { findThingNames, type ThingNames } from '../apps/thing-names.ts';
@@ -8,9 +9,9 @@ import type { AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { loadRule, ruleSteps, RULES_PATH } from './rule-pages.ts';
-import { factText, ID_OF, pathOfThing } from './words.ts';
+import { answerText, factText, ID_OF, pathOfThing, reasonText } from './words.ts';
 
-const RUNS_ON_PAGE = 100;
+const RUNS_ON_PAGE = 50;
 
 /** What a rule has done, and what it would have done. */
 export function ruleLogPages(pages: ShopPages): void {
@@ -36,12 +37,14 @@ interface LogPage {
   columns: readonly string[];
   /** The cells of each row. */
   rows: readonly (readonly (Markup | string)[])[];
+  /** Leads to what does not fit on the page. */
+  pager?: Markup | false;
 }
 
 function logPage(
   visit: ShopVisit,
   rule: ShownRule,
-  { title, hint, empty, columns, rows }: LogPage,
+  { title, hint, empty, columns, rows, pager }: LogPage,
 ): AdminPage {
   return {
     title,
@@ -68,7 +71,8 @@ function logPage(
                 </tbody>
               </table>
             </div>`
-      }`,
+      }
+      ${pager}`,
   };
 }
 
@@ -109,9 +113,12 @@ async function showPreview(visit: ShopVisit, request: PageRequest): Promise<Admi
 async function showRuns(visit: ShopVisit, request: PageRequest): Promise<AdminPage> {
   const words = visit.messages.automation;
   const rule = await loadRule(visit, request.params['ruleId']!);
-  const { items } = await visit.call(listRuleRuns, {
-    params: { ruleId: rule.ruleId },
-    query: { page: 1, resultsPerPage: RUNS_ON_PAGE },
+  const { ruleId } = rule;
+  const runsPath = `${RULES_PATH}/rules/${ruleId}/runs`;
+  const before = request.query('before') ?? '';
+  const { items, next } = await visit.call(listRuleRuns, {
+    params: { ruleId },
+    query: { limit: RUNS_ON_PAGE, ...(isId(before) && { before: before.toUpperCase() }) },
   });
   const names = await namesOf(visit, items);
   return logPage(visit, rule, {
@@ -119,21 +126,33 @@ async function showRuns(visit: ShopVisit, request: PageRequest): Promise<AdminPa
     hint: words.logHint,
     empty: words.logEmpty,
     columns: [words.date, words.thing, words.outcome],
-    rows: items.map(({ date, resource, resourceId, outcome, actions, error }) => [
+    rows: items.map(({ date, resource, resourceId, outcome, actions, error, reason }) => [
       momentText(new Date(date), visit.language),
       thingLink(visit, resource, resourceId, names.get(resourceId ?? '')),
       outcome === 'failed'
-        ? html`<strong>${words.outcomes.failed}</strong> ${error}`
+        ? html`<strong>${words.outcomes.failed}</strong> ${reasonText(visit, reason, error)}`
         : html`<ul class="plain">
             ${actions.map(
-              ({ kind, outcome: result, note }) =>
+              ({ kind, outcome: result, code, note }) =>
                 html`<li>
                   ${words.actions[kind]}: ${words.outcomes[result]}
-                  ${note !== null && html`<span class="quiet">${note}</span>`}
+                  ${
+                    (code ?? note) !== null &&
+                    html`<span class="quiet">${code ? words.skipped[code] : answerText(visit, note!)}</span>`
+                  }
                 </li>`,
             )}
           </ul>`,
     ]),
+    pager:
+      (before !== '' || next !== null) &&
+      html`<p class="actions">
+        ${before !== '' && html`<a class="button" href="${adminPath(visit, runsPath)}">${words.newestRuns}</a>`}
+        ${
+          next !== null &&
+          html`<a class="button" href="${adminPath(visit, runsPath, { before: next })}">${words.olderRuns}</a>`
+        }
+      </p>`,
   });
 }
 

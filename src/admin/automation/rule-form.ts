@@ -26,7 +26,13 @@ import {
   type Recipient,
   type RuleResource,
 } from '../../rules/things.ts';
-import { declareForm, declareRows, readFields, showFields } from '../components/declared-form.ts';
+import {
+  declareForm,
+  declareHidden,
+  declareRows,
+  readFields,
+  showFields,
+} from '../components/declared-form.ts';
 import { refuseField } from '../components/validation.ts';
 import type { AdminMessages } from '../messages.ts';
 import type { Draft } from '../pages.ts';
@@ -109,7 +115,7 @@ export function isActionKind(text: string, resource: RuleResource): text is Acti
 export function ruleFields(visit: ShopVisit, rule: RuleValues, draft: Draft | undefined): Markup {
   const { messages, settings } = visit;
   const words = messages.automation;
-  const resource = resourceOf(rule.event);
+  const resource = resourceOf(rule);
   const values = { name: rule.name, isActive: rule.isActive, needsAll: rule.needsAll };
   const field = showFields(RULE, visit, { values, draft });
   const facts = Object.keys(factTypes(settings, resource));
@@ -185,7 +191,7 @@ export function readRule(
   { event, schedule }: Pick<RuleValues, 'event' | 'schedule'>,
 ): NewRule {
   const { name, isActive, needsAll } = readFields(RULE, form, visit);
-  const resource = resourceOf(event);
+  const resource = resourceOf({ event, schedule });
   const conditions: Condition[] = [];
   for (let index = 0; index < MAX_CONDITIONS; index += 1) {
     const row = readFields(CONDITIONS, form, visit, { row: String(index) });
@@ -205,7 +211,7 @@ export function readRule(
     conditions,
     actions,
     event,
-    schedule: schedule && readSchedule(visit, form),
+    schedule: schedule && { ...readSchedule(visit, form), about: schedule.about ?? 'shop' },
   };
 }
 
@@ -236,6 +242,9 @@ export const NEW_ACTION = declareForm(
     },
   }),
 );
+
+/** The button that was pressed: `save`, or `add` for one more action. */
+export const PRESSED = declareHidden({ do: 10 });
 
 export function actionChoices({ messages: { automation: words } }: ShopVisit, resource: RuleResource) {
   return choicesOf<ActionKind>(ACTIONS_OF[resource], words.actions);

@@ -3,11 +3,10 @@ import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { Redirect, type FormRequest, type PageRequest } from '../../http/page-kit.ts';
 import { isId } from '../../kernel/ids.ts';
-import type { EventType } from '../../platform/events/types.ts';
 import { createRule, deleteRule, getRule, listRules, replaceRule } from '../../rules/routes.ts';
 import { MAX_ACTIONS, type Action } from '../../rules/schema.ts';
 import { resourceOf, RULE_EVENTS, SCOPES_OF_THING, type RuleResource } from '../../rules/things.ts';
-import { declareForm, optionsOf, showFields } from '../components/declared-form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
@@ -19,17 +18,19 @@ import {
   CONDITIONS,
   isActionKind,
   NEW_ACTION,
+  PRESSED,
   readRule,
   RULE,
   ruleFields,
   SCHEDULE,
   type RuleValues,
 } from './rule-form.ts';
-import { whenText, type ShownRule } from './words.ts';
+import { pauseText, whenText, type ShownRule } from './words.ts';
 
 export const RULES_PATH = '/automation';
 const PERMISSIONS = { read: 'settings_read', write: 'settings_write' } as const;
 const BY_SCHEDULE = 'schedule';
+const FOR_ORDERS = 'orders';
 
 /** What a new rule is about: chosen first, because everything else depends on it. */
 const NEW = declareForm({ body: Type.Object({ event: Type.String() }) }, ({ automation: words }) => ({
@@ -42,13 +43,14 @@ const NEW = declareForm({ body: Type.Object({ event: Type.String() }) }, ({ auto
         text: words.events[event as keyof typeof words.events],
       })),
       { value: BY_SCHEDULE, text: words.bySchedule },
+      { value: FOR_ORDERS, text: words.forOrders },
     ],
   },
 }));
 
 /** The rules of the shop. */
 export function rulePages(pages: ShopPages): void {
-  const options = optionsOf(RULE, SCHEDULE, CONDITIONS, ACTIONS);
+  const options = optionsOf(RULE, SCHEDULE, CONDITIONS, ACTIONS, NEW_ACTION, PRESSED);
   pages.get(RULES_PATH, 'settings_read', showRules);
   pages.form(
     `${RULES_PATH}/new`,
@@ -129,18 +131,19 @@ function ruleRow(visit: ShopVisit, rule: ShownRule): Markup {
 }
 
 /** What the address of a new rule asks for; undefined: nothing yet, or nothing that is there. */
-function chosenEvent(request: PageRequest): { event: EventType | null } | undefined {
+function chosenStart(request: PageRequest): Pick<RuleValues, 'event' | 'schedule'> | undefined {
   const asked = request.query('event');
-  if (asked === BY_SCHEDULE) return { event: null };
+  if (asked === BY_SCHEDULE) return { event: null, schedule: { every: 'day', hour: 7 } };
+  if (asked === FOR_ORDERS) return { event: null, schedule: { about: 'order', every: 'day', hour: 7 } };
   const event = RULE_EVENTS.find((one) => one === asked);
-  return event && { event };
+  return event && { event, schedule: null };
 }
 
 const mayWrite = (visit: ShopVisit, resource: RuleResource) => visit.may(SCOPES_OF_THING[resource].write);
 
 async function showNew(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const words = visit.messages.automation;
-  const chosen = chosenEvent(request);
+  const chosen = chosenStart(request);
   const page = { title: words.add, menu: 'settings' as const, breadcrumbs: ruleSteps(visit) };
   if (!chosen) {
     const field = showFields(NEW, visit, { draft: undefined });
@@ -152,38 +155,40 @@ async function showNew(visit: ShopVisit, request: PageRequest, draft?: Draft): P
       </form>`,
     };
   }
-  const { event } = chosen;
-  const resource = resourceOf(event);
+  const resource = resourceOf(chosen);
   const added = addedAction(request, resource) ?? { kind: 'task' as const };
   const rule: RuleValues = {
     name: '',
     isActive: true,
     needsAll: true,
-    event,
-    schedule: event === null ? { every: 'day', hour: 7 } : null,
+    ...chosen,
     conditions: [],
     actions: draft ? draftActions(draft, resource) : [added],
   };
   return {
     ...page,
     main: html`<form method="post" class="card">
-        ${problemOf(draft)}
-        <p>${words.when}: <strong>${whenOf(visit, event)}</strong></p>
-        ${ruleFields(visit, rule, draft)}
-        <button class="main">${visit.messages.form.add}</button>
-      </form>
-      ${chooseAction(visit, resource, { event: event ?? BY_SCHEDULE })}`,
+      ${problemOf(draft)}
+      <p>${words.when}: <strong>${whenOf(visit, chosen)}</strong></p>
+      ${ruleFields(visit, rule, draft)} ${saveButton(visit.messages.form.add)}
+      ${rule.actions.length < MAX_ACTIONS && chooseAction(visit, resource)}
+    </form>`,
   };
 }
 
-const whenOf = ({ messages: { automation: words } }: ShopVisit, event: EventType | null) =>
-  event === null ? words.bySchedule : words.events[event as keyof typeof words.events];
+function whenOf(
+  { messages: { automation: words } }: ShopVisit,
+  { event, schedule }: Pick<RuleValues, 'event' | 'schedule'>,
+): string {
+  if (event !== null) return words.events[event as keyof typeof words.events];
+  return schedule?.about === 'order' ? words.forOrders : words.bySchedule;
+}
 
-async function addRule(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
-  const chosen = chosenEvent(form);
+async function addRule(visit: ShopVisit, form: FormRequest): Promise<Redirect | AdminPage> {
+  const chosen = chosenStart(form);
   if (!chosen) throw notFound();
-  const schedule = chosen.event === null ? ({ every: 'day', hour: 0 } as const) : null;
-  const rule = await visit.call(createRule, { body: readRule(visit, form, { ...chosen, schedule }) });
+  if (isForMore(visit, form)) return showNew(visit, form, withAction(visit, form, resourceOf(chosen)));
+  const rule = await visit.call(createRule, { body: readRule(visit, form, chosen) });
   const { ruleId, name } = rule;
   return new Redirect(
     adminPath(visit, `${RULES_PATH}/rules/${ruleId}`),
@@ -194,7 +199,8 @@ async function addRule(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
 async function showRule(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const words = visit.messages.automation;
   const rule = await loadRule(visit, request.params['ruleId']!);
-  const { ruleId, resource, paused } = rule;
+  const { ruleId, resource } = rule;
+  const paused = pauseText(visit, rule);
   const path = `${RULES_PATH}/rules/${ruleId}`;
   const added = addedAction(request, resource);
   const actions = draft
@@ -211,10 +217,9 @@ async function showRule(visit: ShopVisit, request: PageRequest, draft?: Draft): 
       <form method="post" class="card">
         ${problemOf(draft)}
         <p>${words.when}: <strong>${whenText(visit, rule)}</strong></p>
-        ${ruleFields(visit, { ...rule, actions }, draft)}
-        ${mayChange && html`<button class="main">${visit.messages.form.save}</button>`}
+        ${ruleFields(visit, { ...rule, actions }, draft)} ${mayChange && saveButton(visit.messages.form.save)}
+        ${mayChange && actions.length < MAX_ACTIONS && chooseAction(visit, resource)}
       </form>
-      ${mayChange && rule.actions.length < MAX_ACTIONS && chooseAction(visit, resource, {})}
       ${
         mayChange &&
         buttonForm({
@@ -227,8 +232,9 @@ async function showRule(visit: ShopVisit, request: PageRequest, draft?: Draft): 
   };
 }
 
-async function saveRule(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
-  const { ruleId, event, schedule } = await loadRule(visit, form.params['ruleId']!);
+async function saveRule(visit: ShopVisit, form: FormRequest): Promise<Redirect | AdminPage> {
+  const { ruleId, event, schedule, resource } = await loadRule(visit, form.params['ruleId']!);
+  if (isForMore(visit, form)) return showRule(visit, form, withAction(visit, form, resource));
   await visit.call(replaceRule, { params: { ruleId }, body: readRule(visit, form, { event, schedule }) });
   return new Redirect(adminPath(visit, `${RULES_PATH}/rules/${ruleId}`), visit.messages.form.saved);
 }
@@ -246,19 +252,23 @@ function draftActions(draft: Draft, resource: RuleResource): Action[] {
   );
 }
 
-/** Opens the page with one more action. */
-function chooseAction(
-  visit: ShopVisit,
-  resource: RuleResource,
-  query: Readonly<Record<string, string>>,
-): Markup {
+const saveButton = (text: string) => html`<button class="main" name="do" value="save">${text}</button>`;
+
+/** Shows the form with one more action. It sends all of the form, so what was typed stays, without a script too. */
+function chooseAction(visit: ShopVisit, resource: RuleResource): Markup {
   const words = visit.messages.automation;
   const field = showFields(NEW_ACTION, visit, { draft: undefined });
-  return html`<form method="get" class="card">
-    ${Object.entries(query).map(
-      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
-    )}
-    ${field('add', { choices: actionChoices(visit, resource), hint: words.addActionHint })}
-    <button>${words.addAction}</button>
-  </form>`;
+  return html`<div class="row">
+    ${field('add', { choices: actionChoices(visit, resource) })}
+    <button name="do" value="add" formnovalidate>${words.addAction}</button>
+  </div>`;
+}
+
+const isForMore = (visit: ShopVisit, form: FormRequest) => readFields(PRESSED, form, visit).do === 'add';
+
+/** What was typed, with the chosen action as the last one. */
+function withAction(visit: ShopVisit, form: FormRequest, resource: RuleResource): Draft {
+  const { add: added } = readFields(NEW_ACTION, form, visit);
+  const place = `action.${draftActions({ ...form, problem: '' }, resource).length}`;
+  return { ...form, problem: '', field: (name) => (name === place ? added : form.field(name)) };
 }

@@ -1,7 +1,10 @@
 import type { Static } from 'typebox';
+import { failureOf } from '../../apps/webhooks/failure.ts';
 import { FIELD_PREFIX } from '../../rules/facts.ts';
+import { refusalOf, type Reason } from '../../rules/reasons.ts';
 import type { Rule } from '../../rules/schema.ts';
 import type { FactName, RuleResource } from '../../rules/things.ts';
+import { refusalText } from '../components/validation.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 
 export type ShownRule = Static<typeof Rule>;
@@ -15,14 +18,41 @@ export function factText({ messages: { automation: words } }: ShopVisit, name: s
 /** When a rule runs, in a few words. */
 export function whenText({ messages: { automation: words } }: ShopVisit, rule: ShownRule): string {
   if (rule.event !== null) return words.events[rule.event as keyof typeof words.events];
-  const { every, hour, weekday, day } = rule.schedule!;
+  const { about, every, hour, weekday, day } = rule.schedule!;
+  const each = about === 'order' ? `, ${words.eachOrder}` : '';
   const part =
     every === 'week'
       ? words.weekdays[String(weekday) as keyof typeof words.weekdays]
       : every === 'month'
         ? `${words.periods.month}, ${day}.`
         : words.periods.day;
-  return `${words.every} ${part}, ${String(hour).padStart(2, '0')}:00`;
+  return `${words.every} ${part}, ${String(hour).padStart(2, '0')}:00${each}`;
+}
+
+/** Why something has failed; where an earlier version has written it, in English. */
+export function reasonText(visit: ShopVisit, reason: Reason | null, text: string | null): string {
+  const refusal = reason && refusalOf(reason);
+  if (refusal) return refusalText(visit, refusal);
+  return reason ? visit.messages.automation.internalError : (text ?? '');
+}
+
+/** What came of the call of an address: its status, or why it was not reached. */
+export function answerText({ messages: { webhooks } }: ShopVisit, note: string): string {
+  if (/^\d+$/.test(note)) return note;
+  const failure = failureOf(note);
+  return failure === 'other' ? note : `${webhooks.notReached} ${webhooks.failures[failure]}`;
+}
+
+/** Why the service has switched a rule off; null: it has not. */
+export function pauseText(visit: ShopVisit, { paused, pausedReason }: ShownRule): string | null {
+  const words = visit.messages.automation;
+  if (paused === null) return null;
+  // An earlier version has switched it off.
+  if (!pausedReason) return `${paused}.`;
+  const { code, count, reason, answer } = pausedReason;
+  return code === 'CALLS_FAILED'
+    ? words.callsFailed({ count, answer: answer === null ? '' : answerText(visit, answer) })
+    : words.runsFailed({ count, reason: reasonText(visit, reason, null) });
 }
 
 const PATHS: Readonly<Record<Exclude<RuleResource, 'shop'>, string>> = {

@@ -221,6 +221,35 @@ export function asksForMore(agreed: Manifest, read: Manifest): boolean {
   );
 }
 
+/**
+ * What both ask for, as the current one says it, under the name that the earlier one has. Pure. No webhook or call loses
+ * the scope that it needs: both manifests have it.
+ */
+export function withoutMore(earlier: Manifest, current: Manifest): Manifest {
+  const inBoth = <Item>(known: readonly Item[], items: readonly Item[], key: (item: Item) => string) => {
+    const keys = new Set(known.map(key));
+    return items.filter((item) => keys.has(key(item)));
+  };
+  const byName = ({ name }: { name: string }) => name;
+  const byPlace = ({ name, place }: { name: string; place: string }) => `${place} ${name}`;
+  const storefrontBlocks = inBoth(earlier.storefrontBlocks ?? [], current.storefrontBlocks ?? [], byPlace);
+  return {
+    ...current,
+    name: earlier.name,
+    scopes: current.scopes.filter((scope) => earlier.scopes.includes(scope)),
+    webhooks: inBoth<{ eventType: string }>(
+      earlier.webhooks,
+      current.webhooks,
+      ({ eventType }) => eventType,
+    ) as Manifest['webhooks'],
+    pages: inBoth(earlier.pages, current.pages, byName),
+    blocks: inBoth(earlier.blocks, current.blocks, byPlace),
+    ...(current.storefrontBlocks && { storefrontBlocks }),
+    actions: inBoth(earlier.actions, current.actions, byName),
+    calls: current.calls.filter((call) => earlier.calls.some((known) => asksNoMore(known, call))),
+  };
+}
+
 /** What happens without an answer decides what customers pay and whether they can order at all. */
 function asksNoMore(known: AppCall, call: AppCall): boolean {
   return (

@@ -77,6 +77,32 @@ export function updateManifest(
     where shop_id = ${shopId} and app_id = ${appId}`);
 }
 
+/** What is agreed to, and what waits, of all apps of a shop. */
+export function findAgreedAndOffered(db: Queries, shopId: string) {
+  return db.many<Pick<ManifestRow, 'appId' | 'agreed' | 'offered'>>(sql`
+    select upper(app_id::text) as "appId", ${withCalls(sql`agreed`)} as agreed, ${withCalls(sql`offered`)} as offered
+    from app_manifest where shop_id = ${shopId}`);
+}
+
+/** After a backup has replaced the shop; the manifest was not read again. */
+export function updateOfferedAgain(
+  tx: Transaction,
+  shopId: string,
+  { appId, agreed, offered }: Pick<ManifestRow, 'appId' | 'agreed' | 'offered'>,
+) {
+  return tx.run(sql`
+    update app_manifest set agreed = ${agreed}::jsonb, offered = ${offered}::jsonb
+    where shop_id = ${shopId} and app_id = ${appId}`);
+}
+
+/** Of a manifest: those that it no longer names. `kept`: `ORDER_CREATE https://...` */
+export function deleteOtherWebhooks(tx: Transaction, shopId: string, appId: string, kept: readonly string[]) {
+  return tx.run(sql`
+    delete from webhook
+    where shop_id = ${shopId} and app_id = ${appId} and by_manifest
+      and event_type || ' ' || callback_url <> all (${kept}::text[])`);
+}
+
 /** It could not be read; what was agreed stays. */
 export function updateProblem(db: Queries, shopId: string, appId: string, problem: string) {
   return db.run(sql`

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
 import { givenDomains, givenShop, givenToken } from '../../../test/builders.ts';
 import { changesNothing } from '../../../test/carts.ts';
+import { givenInstalledApp, LABELS, startFakeApp, type FakeApp } from '../../../test/fake-app.ts';
 import { cleanUp, newFolder } from '../../../test/process.ts';
 import { startService, type CallOptions, type Service } from '../../../test/service.ts';
 import { rowsOf } from '../../../test/shop-copies.ts';
@@ -26,6 +27,10 @@ let backupId: string;
 /** Of the other shop. */
 let otherId: string;
 let token: string;
+let lessApp: FakeApp;
+let moreApp: FakeApp;
+let lessId: string;
+let moreId: string;
 /** Tokens of the shop, by the name of their app. */
 const access: Record<string, string> = {};
 
@@ -80,12 +85,40 @@ beforeAll(async () => {
     token: access['removed']!,
     body: { eventType: 'ORDER_CREATE', callbackUrl: 'https://app.example/hook' },
   });
+  // Apps with a manifest: one asks for less today, the other for more; a webhook of an app was removed.
+  lessApp = await startFakeApp();
+  moreApp = await startFakeApp();
+  moreApp.manifest = { ...LABELS, name: 'More', scopes: ['orders_read'], blocks: [], pages: [] };
+  lessId = await givenInstalledApp(owner, lessApp);
+  moreId = await givenInstalledApp(owner, moreApp);
+  for (const name of ['kept', 'narrowed']) access[name] ??= await givenToken(service, 'Tea', undefined, name);
+  const { body: webhook } = await service.call('POST', '/manage/shops/Tea/webhooks', {
+    token: access['kept']!,
+    body: { eventType: 'ORDER_UPDATE', callbackUrl: 'https://app.example/removed' },
+  });
   backupId = await backUp('Tea');
   otherId = await backUp('Bean');
   // What has happened since.
   await service.db.run(sql`
     delete from token where shop_id = 'Tea' and app_id = (select app_id from app where shop_id = 'Tea' and name = 'revoked')`);
   await service.db.run(sql`delete from app where shop_id = 'Tea' and name = 'removed'`);
+  await service.call('DELETE', `/Tea/webhooks/${webhook.webhookId}`, { token: access['kept']! });
+  await service.db.run(sql`
+    update token set scopes = '{products_read}' where shop_id = 'Tea'
+      and app_id = (select app_id from app where shop_id = 'Tea' and name = 'narrowed')`);
+  lessApp.manifest = {
+    ...LABELS,
+    scopes: ['orders_read'],
+    webhooks: [],
+    blocks: [LABELS.blocks[0]!],
+    actions: [{ ...LABELS.actions[0]!, maxOrders: 2 }],
+  };
+  await owner.post(`/apps/${lessId}/read`);
+  moreApp.manifest = { ...LABELS, name: 'More', scopes: ['orders_read', 'customers_read'], blocks: [] };
+  await owner.post(`/apps/${moreId}/read`);
+  const update = await owner.get(`/apps/${moreId}/update`);
+  const version = /name="version" value="([^"]+)"/.exec(update.text)![1]!;
+  expect((await owner.post(`/apps/${moreId}/update`, { version })).status).toBe(303);
   await service.db.run(sql`delete from product where shop_id = 'Tea'`);
   await addPicture();
   await givenDomains(service, 'Tea', ['tea.example']);
@@ -95,6 +128,7 @@ beforeAll(async () => {
   await service.app.shopHosts.refresh();
 });
 afterAll(async () => {
+  await Promise.all([lessApp.close(), moreApp.close()]);
   await service.close();
   await cleanUp();
 });
@@ -182,7 +216,9 @@ test('access that was ended since the backup does not come back', async () => {
   const tokens = await namesOf(sql`app join token using (shop_id, app_id)`);
   expect(tokens).toContain('kept');
   expect(tokens).not.toContain('revoked');
-  expect(await service.db.many(sql`select from webhook where shop_id = 'Tea'`)).toEqual([]);
+  expect(await service.db.many(sql`select from webhook where shop_id = 'Tea' and not by_manifest`)).toEqual(
+    [],
+  );
   const statusOf = async (name: string) =>
     (await service.call('GET', '/Tea/orders', { token: access[name]! })).status;
   expect(await Promise.all(['kept', 'revoked'].map(statusOf))).toEqual([200, 401]);
@@ -191,6 +227,49 @@ test('access that was ended since the backup does not come back', async () => {
     timeout: 20_000,
     interval: 200,
   });
+});
+
+test('an app has no more than today and than in the backup, and asks the merchant again for the rest', async () => {
+  const appOf = async (appId: string) =>
+    (await service.db.one<Record<string, unknown>>(sql`
+      select app.scopes, (
+          select array_agg(distinct scope) from token, unnest(token.scopes) scope
+          where token.shop_id = 'Tea' and token.app_id = app.app_id
+        ) as "ofTokens", agreed -> 'scopes' as agreed, offered -> 'scopes' as offered,
+        jsonb_array_length(agreed -> 'pages') as pages, jsonb_array_length(agreed -> 'blocks') as blocks,
+        agreed -> 'actions' -> 0 -> 'maxOrders' as "maxOrders", (
+          select count(*) from webhook where webhook.shop_id = 'Tea' and webhook.app_id = app.app_id
+        ) as webhooks
+      from app join app_manifest on app_manifest.shop_id = 'Tea' and app_manifest.app_id = app.app_id
+      where app.shop_id = 'Tea' and app.app_id = ${appId}`))!;
+  const orders = ['orders_read'];
+  expect(await appOf(lessId)).toEqual({
+    scopes: orders,
+    ofTokens: null,
+    agreed: orders,
+    offered: null,
+    pages: 1,
+    blocks: 1,
+    maxOrders: 2,
+    webhooks: 0,
+  });
+  expect(await appOf(moreId)).toEqual({
+    scopes: orders,
+    ofTokens: null,
+    agreed: orders,
+    offered: ['orders_read', 'customers_read'],
+    pages: 0,
+    blocks: 0,
+    maxOrders: 3,
+    webhooks: 1,
+  });
+  // The page of the app leads to what it asks for.
+  const { text } = await owner.get(`/apps/${moreId}`);
+  expect(text).toContain(`/apps/${moreId}/update`);
+  const narrowed = await service.db.one(sql`
+    select token.scopes from token join app on app.shop_id = 'Tea' and app.app_id = token.app_id
+    where token.shop_id = 'Tea' and app.name = 'narrowed'`);
+  expect(narrowed).toEqual({ scopes: ['products_read'] });
 });
 
 test('one that was suspended stays so', async () => {

@@ -1,3 +1,5 @@
+import { limitManifests } from '../../apps/manifest/limit.ts';
+import { findAgreedAndOffered } from '../../apps/manifest/queries.ts';
 import { deleteOtherAccess, findAccess } from '../../apps/queries.ts';
 import type { Transaction } from '../../db/database.ts';
 import { catalogueSql, sql } from '../../db/sql.ts';
@@ -27,19 +29,21 @@ export interface ReplacedShop {
   emailsFrozen: string | null;
   domains: string[];
   access: Awaited<ReturnType<typeof findAccess>>;
+  manifests: Awaited<ReturnType<typeof findAgreedAndOffered>>;
 }
 
 const keptName = (table: string) => quoted(`kept_${table}`);
 
 /** Deletes the shop. What stays waits in tables of this transaction. undefined: there is no such shop. */
 export async function takeOutShop(tx: Transaction, shopId: string): Promise<ReplacedShop | undefined> {
-  const shop = await tx.one<Omit<ReplacedShop, 'access'>>(sql`
+  const shop = await tx.one<Omit<ReplacedShop, 'access' | 'manifests'>>(sql`
     select plan, deletion_at as "deletionAt", emails_frozen_reason as "emailsFrozen", array(
         select host from shop_domain where shop_domain.shop_id = ${shopId} order by position
       ) as domains
     from shop where shop_id = ${shopId} for update`);
   if (!shop) return undefined;
   const access = await findAccess(tx, shopId);
+  const manifests = await findAgreedAndOffered(tx, shopId);
   for (const table of KEPT_TABLES) {
     await tx.run(
       catalogueSql([
@@ -54,14 +58,14 @@ export async function takeOutShop(tx: Transaction, shopId: string): Promise<Repl
     );
   }
   await deleteShop(tx, shopId);
-  return { ...shop, access };
+  return { ...shop, access, manifests };
 }
 
 /** Puts what stays beside the rows of the backup. */
 export async function putBack(
   tx: Transaction,
   shopId: string,
-  { plan, deletionAt, emailsFrozen, access }: ReplacedShop,
+  { plan, deletionAt, emailsFrozen, access, manifests }: ReplacedShop,
 ): Promise<void> {
   for (const table of KEPT_TABLES) {
     await tx.run(
@@ -74,8 +78,9 @@ export async function putBack(
       ),
     );
   }
-  // A token that was revoked since, or an app that was removed, does not come back with the backup.
+  // What was revoked or removed since, and scopes that an app has lost, do not come back with the backup.
   await deleteOtherAccess(tx, shopId, access);
+  await limitManifests(tx, shopId, manifests);
   await updatePlan(tx, shopId, plan);
   await updateDeletion(tx, shopId, deletionAt);
   await updateEmailFreeze(tx, shopId, emailsFrozen);

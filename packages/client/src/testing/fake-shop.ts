@@ -183,6 +183,7 @@ export async function startFakeShop({
       carrier: carrier ?? null,
       trackingCode: parcels?.[0]?.trackingCode ?? trackingCode ?? null,
       parcels: (parcels ?? (trackingCode ? [{ trackingCode }] : [])).map((parcel) => ({
+        // The fake knows no carriers.
         trackingUrl: null,
         ...parcel,
       })),

@@ -148,7 +148,8 @@ function productLine({
     variationString: null,
     essentialFeatures: null,
     taxClass: { taxClassId: 'standard', name: 'standard', percentage: VAT },
-    deliveryWeight: grams === undefined ? null : { amount: grams, unit: 'g' },
+    // Of all pieces, as a shop answers it.
+    deliveryWeight: grams === undefined ? null : { amount: grams * quantity, unit: 'g' },
     energyLabelsString: null,
     energyLabelsMaxEfficiencyString: null,
     energyLabelSourceFile: null,

@@ -172,7 +172,9 @@ async function file(_request: IncomingMessage, { pathname }: URL): Promise<Answe
   const [, folder, name] = /^\/(client|public)\/([a-z-]+\.js)$/.exec(pathname) ?? [];
   if (name === undefined) throw new Refused(404, 'Not found');
   const base =
-    folder === 'public' ? new URL('../public/', import.meta.url) : import.meta.resolve('@kontor/client/app');
+    folder === 'public'
+      ? new URL('../public/', import.meta.url)
+      : new URL('../dist/', import.meta.resolve('@kontor/client/app'));
   try {
     const body = await readFile(fileURLToPath(new URL(name, base)));
     return { headers: { 'content-type': 'text/javascript' }, body };

@@ -1,0 +1,50 @@
+import { connectToAdmin } from '../client/app.js';
+
+/** What both pages need: the admin, the back end of the app, and how a label is shown. */
+
+export const admin = await connectToAdmin();
+admin.resizeWithContent();
+export const at = (id) => document.getElementById(id);
+
+export async function call(path, options = {}) {
+  const headers = { authorization: `Bearer ${await admin.token()}`, 'content-type': 'application/json' };
+  const response = await fetch(path, { ...options, headers });
+  if (!response.ok) throw new Error(await response.text());
+  return response;
+}
+
+/** Of each parcel a link to the page of its carrier, and a button for its label. `order`: where a page has several. */
+export function parcelsOf({ order, kind, number, parcels }) {
+  return parcels.map(({ trackingNumber, trackingUrl }, index) => {
+    const link = document.createElement('a');
+    // Nothing but a web address becomes a link.
+    if (trackingUrl.startsWith('https://')) link.href = trackingUrl;
+    link.target = '_blank';
+    link.rel = 'noopener noreferrer';
+    link.textContent = trackingNumber || 'label';
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = 'Label (PDF)';
+    button.addEventListener('click', () => void withNote(() => save({ order, kind, number, parcel: index })));
+    return [link, ' ', button];
+  });
+}
+
+async function save({ order, kind, number, parcel }) {
+  const query = new URLSearchParams({ ...(order && { order }), kind, number, parcel });
+  const response = await call(`/kontor/document?${query.toString()}`);
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = `${kind}-${number}-${parcel + 1}.pdf`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+export async function withNote(work) {
+  at('note').textContent = '';
+  try {
+    await work();
+  } catch (error) {
+    at('note').textContent = error.message;
+  }
+}
