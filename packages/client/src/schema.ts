@@ -12794,7 +12794,7 @@ export interface components {
              * @example deliveryOptions
              * @enum {string}
              */
-            kind: "deliveryOptions" | "linePrices" | "checkoutValidation";
+            kind: "deliveryOptions" | "linePrices" | "taxes" | "checkoutValidation";
             /**
              * @description When the call ended.
              * @example 2026-11-15T08:30:00Z
