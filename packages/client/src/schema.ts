@@ -16854,7 +16854,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     /** @description The token that every later call on the cart needs; it is shown this once. */
                     "X-ePages-Cart-Token"?: string;
@@ -16966,7 +16966,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -17085,7 +17085,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -17237,7 +17237,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -17390,7 +17390,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -17534,7 +17534,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -17687,7 +17687,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -17858,7 +17858,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -18002,7 +18002,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -18156,7 +18156,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -18295,7 +18295,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -18449,7 +18449,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -18588,7 +18588,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -18737,7 +18737,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -18903,7 +18903,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
