@@ -60,7 +60,7 @@ export async function measureAppCalls(
       await applyDelivery(db, shopId);
       if (kinds.length > 0) await installApp(db, key, shopId, app, kinds);
       const { shippingMethods } = await shopSettings(db, shopId);
-      const [{ shippingMethodId }] = shippingMethods as [{ shippingMethodId: string }];
+      const { shippingMethodId } = shippingMethods[0]!;
       const flow = checkout({ root: `/rs/shops/${shopId}`, saleIds, shippingMethodId });
       subjects.push({ name, origin, token, calls: [], flow, connections: CONNECTIONS });
     }
