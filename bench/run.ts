@@ -5,6 +5,7 @@
  * many different searches leave in PostgreSQL, how soon webhooks are called, what it costs to ask an app in the checkout, how soon a shopper sees a page, and what the pages
  * of a merchant cost in a large shop; the same jobs beside another shop system; or this version beside an older one. Needs nothing but `npm ci`; listens on 127.0.0.1 only; writes bench/results.json. With DATABASE_URL, an empty database, the growth is measured there; with KONTOR_TEST_CITUS_URL, the coordinator of a cluster, what it costs to be distributed.
  */
+import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -518,7 +519,7 @@ async function benchCalls(installation: string, workFolder: string) {
   say(`Calls of apps: checkouts with and without, ${CALLS.rounds} rounds of ${CALLS.seconds} s each ...`);
   const { db, start } = await startDatabase(installation, workFolder, 'calls-data');
   atEnd(() => db.close());
-  const config = readConfig({ KONTOR_SECRET: 'as in the service that asks' });
+  const config = readConfig({ KONTOR_SECRET: randomBytes(32).toString('hex') });
   const kontor = await start('kontor-calls', [...profiling(), 'bin/kontor.js', 'serve'], '/ready', {
     ...kontorSettings(path.join(workFolder, 'calls')),
     KONTOR_SECRET: config.KONTOR_SECRET!,
