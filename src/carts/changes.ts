@@ -108,7 +108,9 @@ export function chooseShipping(
   if (!isKnown && !deliveryOption) throw invalid('UNKNOWN_VALUE', 'id');
   const chosen = { ...cart, shippingMethodId, deliveryOption };
   const { isNeeded, possible, unavailable } = contentOf(chosen, settings, now).totals.delivery;
-  if (unavailable) throw new Refusal('SHIPPING_METHOD_ELSEWHERE');
+  if (unavailable) {
+    throw new Refusal(deliveryOption ? 'DELIVERY_OPTION_OUTDATED' : 'SHIPPING_METHOD_ELSEWHERE');
+  }
   if (isNeeded && !possible.some((method) => method.shippingMethodId === shippingMethodId)) {
     throw new Refusal('SHIPPING_METHOD_NOT_POSSIBLE');
   }

@@ -85,19 +85,18 @@ export function answerCart(
   cart: PricedCart,
   status?: Cart['status'],
 ): Cart {
-  const problem = deliveryProblem(cart.priced.totals.delivery);
+  const problem = deliveryProblem(cart.cart, cart.priced.totals.delivery);
   if (problem) header('x-warning', `${problem}: ${refusalMessage(problem, {})}`);
   return toCart(cart, { origin, hasPickup: true, ...(status !== undefined && { status }) });
 }
 
 /** Why the goods can't be delivered as chosen; an order would be refused for the same reason. */
-export function deliveryProblem({
-  isUndeliverable,
-  unavailable,
-}: Pick<Delivery, 'isUndeliverable' | 'unavailable'>):
-  | 'ADDRESS_UNDELIVERABLE'
-  | 'SHIPPING_METHOD_ELSEWHERE'
-  | undefined {
+export function deliveryProblem(
+  { deliveryOption }: Pick<StoredCart, 'deliveryOption'>,
+  { isUndeliverable, unavailable }: Pick<Delivery, 'isUndeliverable' | 'unavailable'>,
+): 'ADDRESS_UNDELIVERABLE' | 'SHIPPING_METHOD_ELSEWHERE' | 'DELIVERY_OPTION_OUTDATED' | undefined {
+  if (unavailable && unavailable.shippingMethodId === deliveryOption?.shippingMethodId)
+    return 'DELIVERY_OPTION_OUTDATED';
   if (isUndeliverable) return 'ADDRESS_UNDELIVERABLE';
   return unavailable ? 'SHIPPING_METHOD_ELSEWHERE' : undefined;
 }
@@ -126,7 +125,7 @@ export const CART_ETAG = {
   answerHeaders: {
     ETag: 'The cart as it is shown here: send it as `If-Match` to order exactly this.',
     'X-Warning':
-      "Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address.",
+      "Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address.",
   },
 } as const;
 

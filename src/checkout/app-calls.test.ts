@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { givenMerchant, type Merchant } from '../../test/admin.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../test/demo.ts';
@@ -15,6 +16,10 @@ import {
 import { givenVisitor, mainOf } from '../../test/visitor.ts';
 import type { Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
+import { createAppCalls } from '../apps/calls/calls.ts';
+import { receiverPolicy } from '../apps/webhooks/receiver-address.ts';
+import { installationKey } from '../platform/sealing.ts';
+import { findSettings } from '../shops/settings/settings.ts';
 
 /** Apps that are asked while a customer waits: what they offer, what they refuse, and what happens when they fail. */
 
@@ -22,6 +27,7 @@ let service: Service;
 let merchant: Merchant;
 let app: FakeApp;
 let appId: string;
+let other: Awaited<ReturnType<typeof givenOtherShop>>;
 let kettle: string;
 
 const EXPRESS = {
@@ -43,7 +49,7 @@ const CALLS = [
 
 beforeAll(async () => {
   service = await startDemo({ RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0' });
-  await givenOtherShop(service);
+  other = await givenOtherShop(service);
   merchant = await givenMerchant(service);
   app = await startFakeApp();
   asked = answerCalls(app, (path) =>
@@ -217,10 +223,14 @@ test('the chosen option is in the totals, and the order stores it', async () => 
 test('an option counts for the content and the destination that it was offered for', async () => {
   const { call, id } = await givenChosen();
   const moved = await call('PUT', '/billing-address', { body: { ...ADA, zipCode: '80331' } });
-  expect(moved.headers['x-warning']).toMatch(/^SHIPPING_METHOD_ELSEWHERE/);
+  expect(moved.headers['x-warning']).toMatch(/^DELIVERY_OPTION_OUTDATED: What an app offered/);
   expect(moved.body.shippingData.shippingMethod.id).not.toBe(id);
   const before = await fingerprint(service);
-  expect((await call('POST', '/order')).status).toBe(400);
+  const refused = await call('POST', '/order');
+  expect([refused.status, refused.body.message]).toEqual([
+    400,
+    expect.stringContaining('list the options again'),
+  ]);
   expect(await fingerprint(service)).toEqual(before);
   const chosen = await call('PUT', '/shipping-data', { body: { id } });
   expect(chosen.body.shippingData.price.amount).toBe(12.9);
@@ -420,11 +430,70 @@ test('an answer is cached as long as the app has said', async () => {
   });
 });
 
+/** While the shop has no shipping methods of its own. */
+async function withoutMethods(work: () => Promise<void>): Promise<void> {
+  const move = sql`update shop set settings_version = settings_version + 1 where shop_id = 'DemoShop'`;
+  const methods = await service.db.many<{ row: object }>(sql`
+    select to_jsonb(shipping_method) as row from shipping_method where shop_id = 'DemoShop'`);
+  await service.db.run(sql`delete from shipping_method where shop_id = 'DemoShop'`);
+  await service.db.run(move);
+  try {
+    await work();
+  } finally {
+    const rows = JSON.stringify(methods.map(({ row }) => row));
+    await service.db.run(sql`
+      insert into shipping_method select * from jsonb_populate_recordset(null::shipping_method, ${rows}::jsonb)`);
+    await service.db.run(move);
+  }
+}
+
+test('where only apps deliver, an order needs a delivery that was chosen', async () => {
+  const cart = await givenCart();
+  await withoutMethods(async () => {
+    const before = await fingerprint(service);
+    const refused = await cart.call('POST', '/order');
+    expect([refused.status, refused.body.message]).toEqual([
+      400,
+      expect.stringContaining('Only apps deliver this cart'),
+    ]);
+    expect(await fingerprint(service)).toEqual(before);
+    const { items } = await cart.options();
+    expect(items.map(({ option }) => option)).toEqual(['express', 'boat']);
+    await cart.call('PUT', '/shipping-data', { body: { id: items[0]!.id } });
+    const order = await cart.call('POST', '/order');
+    expect([order.status, order.body.shippingData.price.amount]).toEqual([201, 12.9]);
+  });
+});
+
+test('an app at a private address is not called', async () => {
+  const failures: unknown[] = [];
+  const calls = createAppCalls({
+    db: service.db,
+    policy: receiverPolicy(service.config, { ...service.app.demoAccess, isOpen: () => false }),
+    loadKey: () => installationKey(service.config),
+    metrics: new Registry(),
+    onLogFailure: (error) => void failures.push(error),
+  });
+  const settings = (await findSettings(service.db, 'DemoShop'))!;
+  const answers = await calls.ask(
+    { ...settings, origin: 'https://shop.example' },
+    { kind: 'deliveryOptions', about: {}, read: (answer) => answer },
+  );
+  expect([answers.map(({ answer }) => answer), asked]).toEqual([[undefined], []]);
+  await calls.close();
+  expect(failures).toEqual([]);
+  expect((await logged()).at(-1)).toMatchObject({ kind: 'deliveryOptions', statusCode: null });
+});
+
 test('the log is read by the app and by the merchant, and by no other shop', async () => {
   await withCalls(CALLS, async () => {
     delivery = (_q, response) => void response.writeHead(500).end();
     await (await givenCart()).options();
     await service.app.appCalls.writeLog();
+    const elsewhere = await service.call('GET', '/manage/shops/OtherShop/app/calls', { token: other.token });
+    expect([elsewhere.status, elsewhere.body]).toEqual([200, { items: [] }]);
+    const foreign = await service.call('GET', '/manage/shops/DemoShop/app/calls', { token: other.token });
+    expect(foreign.status).toBe(401);
     const page = await merchant.get(`/apps/${appId}`);
     expect(page.text).toContain('The app answered 500');
     const { body } = await service.call('GET', '/manage/shops/DemoShop/app/calls', { token: 'demo-all' });

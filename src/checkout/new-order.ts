@@ -42,7 +42,7 @@ export function newOrder(priced: PricedCart, now: Date, appId: string | null): N
     });
   }
   // The first of the other methods may be dearer, and the customer has not chosen it.
-  const undelivered = deliveryProblem(delivery);
+  const undelivered = deliveryProblem(cart, delivery);
   if (undelivered) throw new Refusal(undelivered);
   if (delivery.isNeeded && !delivery.method && settings.shippingMethods.length > 0) {
     throw new Refusal('NO_SHIPPING_METHOD');

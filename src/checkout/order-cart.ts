@@ -86,8 +86,11 @@ export function createPlaceOrder(
       } catch (error) {
         // A cached cart may differ for a reason that its versions do not show, such as a coupon's uses.
         if (isCached && error instanceof PreconditionFailed) return undefined;
+        const isUndelivered = isRefusalOf(error, ['ADDRESS_UNDELIVERABLE', 'NO_SHIPPING_METHOD']);
+        if (isUndelivered) await refuseUndelivered(cart);
         throw error;
       }
+      await refuseUndelivered(cart);
       if (!tx || checks) await requireAppChecks(tx ?? db, calls, cart, checks);
       const { settingsVersion, products } = open.cart;
       const item: OrderRequest = {
@@ -125,6 +128,14 @@ export function createPlaceOrder(
       );
       throw error;
     }
+  };
+
+  /** The shop has no way to deliver the cart, but its apps may have one, which the customer has to choose. */
+  const refuseUndelivered = async ({ priced, settings }: PricedCart): Promise<void> => {
+    const { isNeeded, method } = priced.totals.delivery;
+    if (!isNeeded || method) return;
+    const apps = await calls.asked(service, settings, 'deliveryOptions');
+    if (apps.length > 0) throw new Refusal('DELIVERY_NOT_CHOSEN');
   };
 
   /**
@@ -190,6 +201,9 @@ export function createPlaceOrder(
     },
   });
 }
+
+const isRefusalOf = (error: unknown, codes: readonly string[]) =>
+  error instanceof Refusal && codes.includes(error.code);
 
 const MAX_ATTEMPTS = 5;
 

@@ -158,6 +158,15 @@ export const SHARED_REFUSALS = {
     status: 409,
     message: 'What an app offers for the delivery has changed: look at the cart, and order again',
   },
+  DELIVERY_OPTION_OUTDATED: {
+    status: 400,
+    message:
+      'What an app offered for the delivery was for other goods or another address: list the options again, and choose one',
+  },
+  DELIVERY_NOT_CHOSEN: {
+    status: 400,
+    message: 'Only apps deliver this cart: list the delivery options, and choose one',
+  },
   LINE_PRICE_CHANGED: {
     status: 409,
     message: 'The price that an app gives for an item has changed: look at the cart, and order again',

@@ -20,6 +20,8 @@ export {
   type DeliveryQuestion,
   type LinePriceAnswer,
   type LinePriceQuestion,
+  type TaxAnswer,
+  type TaxQuestion,
   type ShopCall,
   type SignedBody,
 } from './calls.ts';

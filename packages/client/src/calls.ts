@@ -5,7 +5,7 @@ import { headerOf, isRecent, type WebhookRequest } from './webhooks.ts';
 /** For the back end of an app: the calls with which a shop asks it while a customer waits. */
 
 /** What the manifest names in `calls`. */
-export type CallKind = 'deliveryOptions' | 'linePrices' | 'checkoutValidation';
+export type CallKind = 'deliveryOptions' | 'linePrices' | 'taxes' | 'checkoutValidation';
 
 export interface ShopCall {
   kind: CallKind;
@@ -83,6 +83,48 @@ export interface LinePriceAnswer {
     /** Minor units, for the `priceQuantity` of the question. */
     price: number;
   }[];
+}
+
+/** What `taxes` asks about a cart. It names no person, but the VAT number of a business. */
+export interface TaxQuestion {
+  currency: string;
+  /** Whether the cart shows prices with VAT. */
+  taxType: 'GROSS' | 'NET';
+  /** Whether the prices of the shop include VAT. */
+  taxModel: 'GROSS' | 'NET';
+  /** Of the shop. */
+  country: string;
+  destination: { country: string; zipCode: string | null };
+  /** The customer collects the goods where the shop is. */
+  isPickup: boolean;
+  vatNumber: string | null;
+  lines: {
+    lineItemId: string;
+    productId: string;
+    productNumber: string;
+    /** A decimal. */
+    quantity: string;
+    /** Minor units, for `priceQuantity` units. */
+    price: number;
+    priceQuantity: number;
+    taxClassId: string;
+    digital: boolean;
+    supply: 'goods' | 'services';
+  }[];
+}
+
+export interface TaxAnswer {
+  /** At most 20. */
+  taxes: {
+    /** One for all languages, or one for each. */
+    name: string | Record<string, string>;
+    /** Basis points: 800 is 8 %. */
+    rate: number;
+  }[];
+  /** The place of the tax in `taxes`; a line that is left out has the tax of the shop. */
+  lines: { lineItemId: string; tax: number }[];
+  delivery: number;
+  payment: number;
 }
 
 /** It does not come from the shop, or it is too old. */

@@ -16979,7 +16979,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     /** @description The token that every later call on the cart needs; it is shown this once. */
                     "X-ePages-Cart-Token"?: string;
@@ -17091,7 +17091,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -17210,7 +17210,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -17362,7 +17362,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -17515,7 +17515,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -17659,7 +17659,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -17812,7 +17812,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -17983,7 +17983,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -18127,7 +18127,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -18281,7 +18281,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -18420,7 +18420,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -18574,7 +18574,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -18713,7 +18713,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -18862,7 +18862,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };
@@ -19028,7 +19028,7 @@ export interface operations {
                 headers: {
                     /** @description The cart as it is shown here: send it as `If-Match` to order exactly this. */
                     ETag?: string;
-                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, or `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address. */
+                    /** @description Why the cart can't be delivered as chosen, for which an order would be refused: `ADDRESS_UNDELIVERABLE`, `SHIPPING_METHOD_ELSEWHERE` when the chosen shipping method does not deliver to the address, or `DELIVERY_OPTION_OUTDATED` when the chosen option of an app was offered for other goods or another address. */
                     "X-Warning"?: string;
                     [name: string]: unknown;
                 };

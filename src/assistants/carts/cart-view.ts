@@ -181,7 +181,7 @@ function cartMessages({ cart, settings, priced }: PricedCart, { locale }: Assist
   const { content, totals } = priced;
   const messages = messagesIn(locale).storefront.cart;
   const money = (minor: number) => moneyText(minor, cart.currency, locale);
-  const problem = deliveryProblem(totals.delivery);
+  const problem = deliveryProblem(cart, totals.delivery);
   const included =
     content.taxType === 'GROSS' && settings.displayTaxes
       ? taxesByRate(content.taxes).filter(({ tax }) => tax !== 0)
