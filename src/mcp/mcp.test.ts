@@ -123,7 +123,7 @@ describe('how an assistant finds out', () => {
         method: (init.method ?? 'GET') as 'GET',
         url: pathname + search,
         headers: { ...headers, host: HOST },
-        ...(init.body != null && { payload: init.body.toString() }),
+        ...(init.body != null && { payload: await new Response(init.body).text() }),
       });
       const isEmpty = [202, 204, 405].includes(answer.statusCode);
       return new Response(isEmpty ? null : answer.body, {
@@ -357,7 +357,7 @@ describe('tools', () => {
       does: ['orders_write'],
     });
     const { tools } = (await rpc(service, token, 'tools/list')).body.result;
-    const expected = TOOLS.filter(({ scopes }) => scopes.every((scope) => /^orders_/.test(scope)));
+    const expected = TOOLS.filter(({ scopes }) => scopes.every((scope) => scope.startsWith('orders_')));
     expect(tools.map(({ name }: { name: string }) => name)).toEqual([
       ...expected.map(({ name }) => name),
       'get_plan',
@@ -438,7 +438,7 @@ const HOSTILE = [
   { __proto__: { admin: true } },
 ];
 
-test('hostile arguments are no failure of the service, and no plan that would be one', async () => {
+test('hostile arguments are refused, and never a failure of the service', async () => {
   const { token } = await connectAssistant(service, merchant, {
     sees: SCOPES.filter((scope) => scope.endsWith('_read')),
     does: SCOPES.filter((scope) => scope.endsWith('_write')),
@@ -488,7 +488,7 @@ describe('plans', () => {
     expect(page.text).toContain(name.replace('&', '&amp;'));
     expect(await callTool(service, token, 'get_plan', { planId: plan.planId })).toContain('"open"');
     const twice = await Promise.all([1, 2].map(() => merchant.post(pathOf(plan), { answer: 'confirm' })));
-    expect(twice.map(({ status }) => status).toSorted()).toEqual([303, 409]);
+    expect(new Set(twice.map(({ status }) => status))).toEqual(new Set([303, 409]));
     expect((await product()).status).toBe(404);
     expect(await callTool(service, token, 'get_plan', { planId: plan.planId })).toContain('"confirmed"');
     const entries = await service.db.many<object>(sql`
