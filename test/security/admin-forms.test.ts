@@ -178,6 +178,8 @@ const NOT_ON_A_PAGE = [
   '/admin/link',
   '/admin/sign-in/code',
   '/admin/shops/:shopId/apps/:appId/install',
+  '/admin/shops/:shopId/apps/connect',
+  '/admin/shops/:shopId/plans/:planId',
   '/admin/shops/:shopId/apps/:appId/read',
   '/admin/shops/:shopId/apps/:appId/settings',
   '/admin/shops/:shopId/apps/:appId/token',

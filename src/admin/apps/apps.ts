@@ -62,6 +62,7 @@ export function appPages(pages: ShopPages, deps: ConnectDeps): void {
       actions: visit.may('apps_write')
         ? html`<a class="button" href="${adminPath(visit, '/apps/register')}">${messages.register}</a>
             <a class="button" href="${adminPath(visit, '/apps/new')}">${messages.newPrivate}</a>
+            <a class="button" href="${adminPath(visit, '/apps/connect')}">${visit.messages.connect.title}</a>
             <a class="button main" href="${adminPath(visit, '/apps/add')}">${messages.add}</a>`
         : undefined,
       main: html`${appTabs(visit, 'installed')}

@@ -90,7 +90,7 @@ export function answerAddress(
   answer: { code: string } | { error: string },
 ): string {
   const address = new URL(redirectAddress);
-  for (const [name, value] of Object.entries(answer)) address.searchParams.set(name, value as string);
+  for (const [name, value] of Object.entries(answer)) address.searchParams.set(name, value);
   if (state !== undefined) address.searchParams.set('state', state);
   address.searchParams.set('iss', origin);
   return address.href;

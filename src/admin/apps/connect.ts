@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { issueCode } from '../../apps/oauth/tokens.ts';
-import { CONNECT_PATH } from '../../apps/oauth/routes.ts';
+import { CONNECT_PATH, resourceOf } from '../../apps/oauth/routes.ts';
 import { isLoopback } from '../../config.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
@@ -44,6 +44,7 @@ const GRANTED = declareForm(
 /** The link of an assistant leads here: the person chooses the shop. */
 export function connectPages(pages: Pages, deps: ConnectDeps): void {
   pages.get(CONNECT_PATH.slice('/admin'.length), 'signed in', async (visit, request) => {
+    if (request.search === '') return new Redirect('/admin');
     const { client } = await readConnectRequest(visit, request, deps);
     const all = await findShopsOf(visit.db, visit.user.userId);
     const shops = all.filter(({ isPending, role }) => !isPending && permissionsOf(role).has('apps_write'));
@@ -75,6 +76,7 @@ export function connecting(pages: ShopPages, deps: ConnectDeps): void {
     { read: 'apps_write', write: 'apps_write' },
     {
       show: async (visit, request, draft) => {
+        if (request.search === '') return howTo(visit, draft);
         const asked = await readConnectRequest(visit, request, deps);
         const { settings, locale, shopId, messages } = visit;
         const shop = textIn(settings.name, locale, settings.defaultLocale) ?? shopId;
@@ -121,6 +123,21 @@ export function connecting(pages: ShopPages, deps: ConnectDeps): void {
     },
     { needsReauthentication: true, ...optionsOf(GRANTED) },
   );
+}
+
+/** Somebody who has come here by hand begins in the assistant, with the address of the tools. */
+function howTo(visit: ShopVisit, draft: Draft | undefined): AdminPage {
+  const messages = visit.messages.connect;
+  return {
+    title: messages.title,
+    menu: 'apps',
+    breadcrumbs: [appsStep(visit)],
+    main: html`<section class="card prose">
+      ${problemOf(draft)}
+      <p>${messages.how}</p>
+      <input readonly class="code" aria-label="${messages.address}" value="${resourceOf(visit.origin)}" />
+    </section>`,
+  };
 }
 
 /** Anybody can call an assistant anything, but not the place where the answer goes. */

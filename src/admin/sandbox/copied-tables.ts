@@ -18,6 +18,7 @@ export const COPIED_TABLES: Readonly<Record<string, 'shop' | 'people' | 'never'>
   cart_day: 'people',
   category: 'shop',
   category_listing: 'shop',
+  connected_assistant: 'never',
   counter: 'shop',
   coupon: 'shop',
   coupon_campaign: 'shop',

@@ -83,12 +83,13 @@ export interface Restored {
  * Data that a copy under another id does not get: tokens, because access to one shop does not imply access to the
  * other, domains, because a host belongs to one shop, webhooks, because their receivers would take the events of the
  * copy for those of the shop, rules, because they send emails and call addresses, manifests of apps with what was typed
- * into their fields, and the keys and payments at providers, because both shops would request, cancel and refund the
+ * into their fields, assistants that people have connected, and the keys and payments at providers, because both shops would request, cancel and refund the
  * same money.
  */
 const OF_ONE_SHOP_ONLY: readonly string[] = [
   'token',
   'app_manifest',
+  'connected_assistant',
   'shop_domain',
   'pending_domain',
   'webhook',

@@ -27,6 +27,7 @@ const OF_NO_SHOP = [
   'host_message_reader',
   'host_token',
   'migration',
+  'oauth_client',
   'public_demo',
   'rate_window',
   'shop_backup',

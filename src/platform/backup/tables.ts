@@ -14,11 +14,13 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   assistant_call: 'Calls are noted by the installation that answered them.',
   assistant_key:
     'A key is sealed with the key of the installation, and is made anew in a restored shop, so that two shops do not sign alike.',
+  assistant_plan: 'What an assistant proposes can be confirmed for 15 minutes, where it was proposed.',
   authorisation_code: 'A code that installs an app is valid for ten minutes.',
   bulk_edit: 'Many products are changed, and changed back, by the installation in which it was asked for.',
   bulk_edit_item:
     'Many products are changed, and changed back, by the installation in which it was asked for.',
   cart_day_run: 'Carts are counted by each installation by itself.',
+  consent_code: 'A code of a consent is valid for five minutes.',
   customer_total: 'Totals are counted from the orders, in every installation by itself.',
   customer_total_run: 'Totals are counted from the orders, in every installation by itself.',
   document_delivery: 'Documents are sent by the installation that finalised them, and nobody gets one twice.',
@@ -39,6 +41,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   missed_address: 'Visits are counted by the installation that answered them.',
   product_import:
     'A file is imported by the installation that it was sent to; what came of it is in the products.',
+  refresh_token:
+    'A person connects their assistant again: a token that was used since the backup must not come back by a restore.',
   report_day: 'Reports are counted from the orders, in every installation by itself.',
   report_month: 'Reports are counted from the orders, in every installation by itself.',
   report_month_state: 'Reports are counted from the orders, in every installation by itself.',
