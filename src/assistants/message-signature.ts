@@ -215,7 +215,13 @@ export function answerSignature(
 /** The headers that sign a request which posts a body; `headers` are signed as well, and are among those returned. */
 export function requestSignature(
   key: SigningKey,
-  { url, type, body, headers, now }: { url: URL; type: string; body: Buffer; headers: Record<string, string>; now: Date },
+  {
+    url,
+    type,
+    body,
+    headers,
+    now,
+  }: { url: URL; type: string; body: Buffer; headers: Record<string, string>; now: Date },
 ): Record<string, string> {
   const all = { ...headers, 'content-digest': digestOf(body) };
   const signed = {

@@ -6,6 +6,7 @@ import { callLogCleanup } from '../apps/calls/queries.ts';
 import { signingKeyCleanup } from '../apps/manifest/signing-keys.ts';
 import { assistantCallCleanup } from '../assistants/calls.ts';
 import { assistantKeyRotation } from '../assistants/keys.ts';
+import { sessionCleanup } from '../assistants/sessions.ts';
 import { auditCleanup } from '../apps/audit-log/queries.ts';
 import { abandonedCarts } from '../carts/abandoned.ts';
 import { bulkEditCleanup } from '../catalogue/products/bulk-edit-queries.ts';
@@ -60,6 +61,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     signingKeyCleanup,
     assistantKeyRotation(config),
     assistantCallCleanup,
+    sessionCleanup,
     requestCleanup,
     mailingCleanup,
     privacyRequestCleanup,
