@@ -227,6 +227,28 @@ describe('a session', () => {
   });
 });
 
+test('of two assistants whose buyers want the last piece, one brings an order', async () => {
+  await service.db.run(sql`
+    update product set stock = 1, version = version + 1
+    where shop_id = 'DemoShop' and product_id = ${kettle}`);
+  const rival = { profile: `${assistant.origin}/rival-${round}.json` };
+  const sessions = [await makeSession(1), await makeSession(1, rival)];
+  const visitors = await Promise.all(sessions.map(openLink));
+  const outcomes = await Promise.allSettled(visitors.map(order));
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  const shown = await Promise.all([
+    send('GET', `/checkout-sessions/${sessions[0].id}`),
+    send('GET', `/checkout-sessions/${sessions[1].id}`, undefined, rival),
+  ]);
+  expect(shown.map(({ body }) => body.status).toSorted()).toEqual(['completed', 'requires_escalation']);
+  const row = await service.db.one(sql`
+    select stock::int as stock from product where shop_id = 'DemoShop' and product_id = ${kettle}`);
+  expect(row).toEqual({ stock: 0 });
+  await service.db.run(sql`
+    update product set stock = 100, version = version + 1
+    where shop_id = 'DemoShop' and product_id = ${kettle}`);
+});
+
 describe('an order', () => {
   test('has its lines, what was sent, and what came back', async () => {
     const { session, completed, orderId, orderNumber } = await givenOrder(3);
