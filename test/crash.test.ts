@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -8,8 +8,11 @@ import { insertBulkEdit } from '../src/catalogue/products/bulk-edit-queries.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { attachEmbedded } from '../src/db/embedded.ts';
 import { sql } from '../src/db/sql.ts';
+import { UCP_VERSION } from '../src/assistants/capabilities.ts';
+import { EVERYTHING, profileFile, startFakeAssistant } from './fake-assistant.ts';
 import { newStartedFolder } from './first-start.ts';
 import { cleanUp, killPostgres, startKontor, waitFor, type Running } from './process.ts';
+import { startReceiver } from './receiver.ts';
 
 /**
  * kill -9 at a random moment while writers write as fast as they can, in turns of the service, of PostgreSQL and of
@@ -28,6 +31,25 @@ const rounds = VICTIMS.map((victim, index) => ({ round: index + 1, victim }));
 interface Customer {
   customerNumber: string;
   internalNote: string | null;
+}
+
+/** A request with a name of the host of its own, which fetch does not allow. */
+async function sendTo(
+  address: string,
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Record<string, string>,
+  // oxlint-disable-next-line typescript/no-explicit-any
+): Promise<{ status: number; body: any }> {
+  const request = http.request(address + path, {
+    method,
+    headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+  });
+  request.end(body === undefined ? undefined : JSON.stringify(body));
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  const text = Buffer.concat(await response.toArray()).toString();
+  return { status: response.statusCode!, body: JSON.parse(text) };
 }
 
 describe('kill -9', () => {
@@ -204,10 +226,12 @@ describe('kill -9', () => {
     const db = openDatabase({ connection: embedded.connection });
     const callIds: string[] = [];
     let isAnswered = false;
-    const receiver = createServer((request, response) => {
-      callIds.push(String(request.headers['webhook-id']));
-      if (isAnswered) response.end();
-    }).listen(0, '127.0.0.1');
+    const receiver = http
+      .createServer((request, response) => {
+        callIds.push(String(request.headers['webhook-id']));
+        if (isAnswered) response.end();
+      })
+      .listen(0, '127.0.0.1');
     await once(receiver, 'listening');
     const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/rule`;
     const made = await fetch(`${service.address}/manage/shops/DemoShop/rules`, {
@@ -288,6 +312,62 @@ describe('kill -9', () => {
     await db.close();
     await embedded.stop();
   }, 120_000);
+
+  test('while a buyer of an assistant orders: one order, and the assistant hears of it', async () => {
+    const [assistant, receiver] = await Promise.all([startFakeAssistant(), startReceiver()]);
+    const order = 'dev.ucp.shopping.order';
+    const file = profileFile(EVERYTHING) as { ucp: { capabilities: Record<string, object[]> } };
+    file.ucp.capabilities[order] = [{ version: UCP_VERSION, config: { webhook_url: receiver.url } }];
+    assistant.file = file;
+    const call = (method: string, path: string, body: unknown, headers: Record<string, string> = {}) =>
+      sendTo(service.address, method, path, body, {
+        host: `demoshop.localhost:${new URL(service.address).port}`,
+        'ucp-agent': `profile="${assistant.profile}"`,
+        ...headers,
+      });
+    const api = (
+      method: string,
+      path: string,
+      body: unknown,
+      token: string,
+      key: Record<string, string> = {},
+    ) =>
+      sendTo(service.address, method, `/rs/shops/DemoShop/carts/${path}`, body, {
+        'x-epages-cart-token': token,
+        ...key,
+      });
+    try {
+      const found = await call('POST', '/ucp/catalog/search', { query: 'kettle' });
+      const variant = found.body.products[0].variants[0].id as string;
+      const lines = [{ item: { id: variant }, quantity: 1 }];
+      const { body: cart } = await call('POST', '/ucp/carts', { line_items: lines });
+      const { body: session } = await call('POST', '/ucp/checkout-sessions', {
+        cart_id: cart.id,
+        line_items: [],
+      });
+      const [cartId, token] = cart.id.split('.') as [string, string];
+      const address = { lastName: 'Lindqvist', country: 'DE', emailAddress: 'ada@mail.example' };
+      const addressed = await api('PUT', `${cartId}/billing-address`, address, token);
+      expect(addressed.status).toBe(200);
+      // The answer to the order is lost, wherever the service was at that moment.
+      const key = { 'idempotency-key': 'order-of-an-assistant' };
+      const lost = api('POST', `${cartId}/order`, {}, token, key).catch(() => undefined);
+      await sleep(Math.random() * 60);
+      await strike('the service');
+      await lost;
+      await waitFor(async () => (await api('POST', `${cartId}/order`, {}, token, key)).status === 201);
+
+      const shown = await call('GET', `/ucp/checkout-sessions/${session.id}`, undefined);
+      expect(shown.body).toMatchObject({ status: 'completed', order: { id: expect.any(String) } });
+      const [told] = await receiver.until(1);
+      expect(told!.body).toMatchObject({ id: shown.body.order.id, checkout_id: session.id });
+      // Nothing but a repetition of the same notice may follow.
+      const ids = new Set(receiver.calls.map(({ headers }) => headers['webhook-id']));
+      expect(ids.size).toBe(1);
+    } finally {
+      await Promise.all([assistant.close(), receiver.close()]);
+    }
+  });
 
   test('and a stop in order ends it', async () => {
     expect(await service.stop()).toMatchObject({ code: 0 });

@@ -132,10 +132,11 @@ export function signedHeaders(
     host = 'demoshop.localhost',
     components = ['@method', '@authority', '@path', 'ucp-agent', 'content-digest', 'content-type'],
     parameters = '',
+    method = 'POST',
   } = {},
 ): Record<string, string> {
   const values: Record<string, string> = {
-    '@method': 'POST',
+    '@method': method,
     '@authority': host,
     '@path': path,
     'ucp-agent': `profile="${profile}"`,

@@ -169,3 +169,106 @@ export function cancelSession(tx: Transaction, shopId: string, sessionId: string
     update assistant_session set cancelled_at = coalesce(cancelled_at, ${tx.now})
     where shop_id = ${shopId} and session_id = ${sessionId}`);
 }
+
+/** Deletes sessions that ended before a moment, except those that an order names. */
+export async function deleteSessionsBefore(db: Queries, before: Date, limit: number): Promise<number> {
+  const old = await db.many<{ shopId: string; sessionId: string }>(sql`
+    select assistant_session.shop_id as "shopId", assistant_session.session_id as "sessionId"
+    from assistant_session
+    left join customer_order on customer_order.shop_id = assistant_session.shop_id
+      and customer_order.assistant_session_id = assistant_session.session_id
+    where assistant_session.expires_at < ${before} and customer_order.order_id is null
+    order by assistant_session.expires_at limit ${limit}`);
+  await db.run(sql`
+    delete from assistant_session
+    using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ sessionId }) => sessionId)}::uuid[])
+      as old (shop_id, session_id)
+    where assistant_session.shop_id = old.shop_id and assistant_session.session_id = old.session_id`);
+  return old.length;
+}
+
+/** What the buyers of an assistant have ordered in one currency, without what was cancelled. */
+export interface AssistantSum {
+  profile: string;
+  currency: string;
+  orders: number;
+  /** Minor units. */
+  total: number;
+}
+
+/** Assistants with orders; more are not listed. */
+const MAX_ASSISTANTS = 50;
+
+/** Those with the most orders first. */
+export function findAssistantSums(db: Queries, shopId: string) {
+  return db.many<AssistantSum>(sql`
+    select assistant_session.profile, customer_order.currency, count(*) as orders,
+      sum(customer_order.grand_total)::bigint as total
+    from customer_order
+    join assistant_session on assistant_session.shop_id = customer_order.shop_id
+      and assistant_session.session_id = customer_order.assistant_session_id
+    where customer_order.shop_id = ${shopId} and assistant_session.shop_id = ${shopId}
+      and customer_order.assistant_session_id is not null and customer_order.cancelled_at is null
+      and customer_order.rejected_at is null
+    group by assistant_session.profile, customer_order.currency
+    order by count(*) desc, assistant_session.profile, customer_order.currency limit ${MAX_ASSISTANTS}`);
+}
+
+export interface AssistantOrder {
+  orderId: string;
+  orderNumber: string;
+  createdAt: Date;
+  profile: string;
+  currency: string;
+  /** Minor units. */
+  grandTotal: number;
+}
+
+/** The newest first. */
+export function findAssistantOrders(db: Queries, shopId: string, limit: number) {
+  return db.many<AssistantOrder>(sql`
+    select upper(customer_order.order_id::text) as "orderId", customer_order.order_number as "orderNumber",
+      customer_order.created_at as "createdAt", assistant_session.profile, customer_order.currency,
+      customer_order.grand_total as "grandTotal"
+    from customer_order
+    join assistant_session on assistant_session.shop_id = customer_order.shop_id
+      and assistant_session.session_id = customer_order.assistant_session_id
+    where customer_order.shop_id = ${shopId} and assistant_session.shop_id = ${shopId}
+      and customer_order.assistant_session_id is not null
+    order by customer_order.created_at desc, customer_order.order_id desc limit ${limit}`);
+}
+
+/** The assistant that has brought the buyer of an order; undefined: none has. */
+export async function findAssistantOf(
+  db: Queries,
+  shopId: string,
+  orderId: string,
+): Promise<string | undefined> {
+  const row = await db.one<{ profile: string }>(sql`
+    select assistant_session.profile from customer_order
+    join assistant_session on assistant_session.shop_id = customer_order.shop_id
+      and assistant_session.session_id = customer_order.assistant_session_id
+    where customer_order.shop_id = ${shopId} and assistant_session.shop_id = ${shopId}
+      and customer_order.order_id = ${orderId}`);
+  return row?.profile;
+}
+
+/** The sessions whose buyer is this customer, by their orders, oldest first. */
+export function findSessionsOfCustomer(
+  db: Queries,
+  shopId: string,
+  customerId: string,
+  last: { orderId: string } | undefined,
+  limit: number,
+) {
+  return db.many<{ orderId: string; orderNumber: string; profile: string; createdAt: Date }>(sql`
+    select upper(customer_order.order_id::text) as "orderId", customer_order.order_number as "orderNumber",
+      assistant_session.profile, assistant_session.created_at as "createdAt"
+    from customer_order
+    join assistant_session on assistant_session.shop_id = customer_order.shop_id
+      and assistant_session.session_id = customer_order.assistant_session_id
+    where customer_order.shop_id = ${shopId} and assistant_session.shop_id = ${shopId}
+      and customer_order.customer_id = ${customerId}
+      and customer_order.order_id > ${last?.orderId ?? '00000000-0000-0000-0000-000000000000'}::uuid
+    order by customer_order.order_id limit ${limit}`);
+}

@@ -3,6 +3,7 @@ import type { Transaction } from '../db/database.ts';
 import { newId } from '../kernel/ids.ts';
 import { messagesIn } from '../kernel/messages.ts';
 import { findManagedOrder } from '../orders/queries.ts';
+import type { CleanupStep } from '../platform/cleanup.ts';
 import type { Agent } from './agent.ts';
 import { envelope } from './capabilities.ts';
 import { parseCartId } from './carts/cart-id.ts';
@@ -14,6 +15,7 @@ import { orderConfirmation } from './orders/order-view.ts';
 import { failure, isFailure } from './outcome.ts';
 import {
   cancelSession,
+  deleteSessionsBefore,
   findSession,
   findSessionOfCart,
   insertSession,
@@ -28,6 +30,14 @@ import {
 
 /** Milliseconds for which an assistant may work with a session. */
 const LIFETIME = 24 * 3_600_000;
+
+/** Sessions that nobody has ordered by stay for a while, so that a late order still names its assistant. */
+const STAY_FOR = 60 * 86_400_000;
+
+export const sessionCleanup: CleanupStep = {
+  name: 'sessions of assistants',
+  run: (db, limit) => deleteSessionsBefore(db, new Date(db.now.getTime() - STAY_FOR), limit),
+};
 
 /** Whether a session, and its order, belong to this assistant. One that has signed once is not believed without a signature. */
 export const isOwn = ({ profile, signed }: Pick<SessionRow, 'profile' | 'signed'>, agent: Agent) =>

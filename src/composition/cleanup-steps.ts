@@ -7,6 +7,7 @@ import { signingKeyCleanup } from '../apps/manifest/signing-keys.ts';
 import { oauthCleanup } from '../apps/oauth/tokens.ts';
 import { assistantCallCleanup } from '../assistants/calls.ts';
 import { assistantKeyRotation } from '../assistants/keys.ts';
+import { sessionCleanup } from '../assistants/sessions.ts';
 import { auditCleanup } from '../apps/audit-log/queries.ts';
 import { abandonedCarts } from '../carts/abandoned.ts';
 import { bulkEditCleanup } from '../catalogue/products/bulk-edit-queries.ts';
@@ -64,6 +65,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     assistantCallCleanup,
     oauthCleanup,
     planCleanup,
+    sessionCleanup,
     requestCleanup,
     mailingCleanup,
     privacyRequestCleanup,

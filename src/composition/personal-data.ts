@@ -1,6 +1,7 @@
 import { cartPersonalData } from '../carts/personal-data.ts';
 import { mailingPersonalData } from '../content/mailings/personal-data.ts';
 import { availabilityPersonalData } from '../catalogue/products/availability-personal-data.ts';
+import { assistantPersonalData } from '../assistants/personal-data.ts';
 import { orderTagPersonalData } from '../orders/tags.ts';
 import { taskPersonalData } from '../rules/personal-data.ts';
 import { orderPersonalData } from '../orders/personal-data.ts';
@@ -34,6 +35,7 @@ export const PERSONAL_DATA: readonly PersonalData[] = [
   orderTagPersonalData,
   taskPersonalData,
   orderPersonalData,
+  assistantPersonalData,
   privacyRequestPersonalData,
   auditPersonalData,
 ];

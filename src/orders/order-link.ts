@@ -12,8 +12,11 @@ export interface OrderTokens {
 }
 
 export function orderTokens(installationKey: Buffer): OrderTokens {
-  const { token, id } = idTokens(installationKey, 'kontor order links');
-  return { token, orderId: id };
+  const tokens = idTokens(installationKey, 'kontor order links');
+  return {
+    token: (shopId, orderId) => tokens.token(shopId, orderId),
+    orderId: (shopId, token) => tokens.id(shopId, token),
+  };
 }
 
 /** The address of the order's page, or of one below it, for emails. */

@@ -140,6 +140,10 @@ async function orderPage(
     main: html`<p class="facts">
         ${stateChips(view)}
         <span class="quiet">${momentText(new Date(order.creationDate), language)}</span>
+        ${
+          view.assistant !== undefined &&
+          html`<span class="quiet">${messages.orders.preparedBy({ name: view.assistant })}</span>`
+        }
       </p>
       ${editingNotice(view)}
       <div class="sides">

@@ -1,3 +1,4 @@
+import { findAssistantOf } from '../../assistants/queries.ts';
 import { getManagedOrder, listOrderHistory } from '../../orders/manage.ts';
 import type { Static } from 'typebox';
 import { html, type Markup } from '../../http/html.ts';
@@ -33,6 +34,8 @@ export interface OrderView {
   emails: ReadonlyMap<string, string>;
   /** Says that the last email to the customer did not arrive. */
   emailProblem: Markup | false;
+  /** The host of the assistant that has prepared it; undefined: none has. */
+  assistant: string | undefined;
 }
 
 /** An order has few of either; older ones beyond these are left out. */
@@ -59,14 +62,16 @@ export async function loadView(visit: ShopVisit, orderId: string): Promise<Order
   const editor = order.management.editing?.appId;
   const userIds = [...new Set([...nameless, ...(editor === undefined ? [] : [editor])])];
   const documentIds = documents.map(({ documentId }) => documentId);
-  const [emails, emailProblem, deliveries, transport] = await Promise.all([
+  const [emails, emailProblem, deliveries, transport, profile] = await Promise.all([
     findEmails(db, userIds),
     emailProblemNotice(visit, order.billingAddress.emailAddress),
     documents.length > 0 ? findDeliveries(db, shopId, documentIds) : [],
     documents.length > 0 ? findTransport(db, shopId) : undefined,
+    findAssistantOf(db, shopId, orderId),
   ]);
   const hasTransport = transport !== undefined;
-  return { visit, order, documents, deliveries, hasTransport, history, emails, emailProblem };
+  const assistant = profile && new URL(profile).host;
+  return { visit, order, documents, deliveries, hasTransport, history, emails, emailProblem, assistant };
 }
 
 export type OrderAmount = Pick<ManagedOrderAnswer['management']['paidAmount'], 'amount' | 'currency'>;

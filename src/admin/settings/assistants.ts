@@ -1,7 +1,15 @@
 import { publishedKeys } from '../../assistants/keys.ts';
-import { findCalls, type CallRow } from '../../assistants/queries.ts';
+import {
+  findAssistantOrders,
+  findAssistantSums,
+  findCalls,
+  type AssistantOrder,
+  type AssistantSum,
+  type CallRow,
+} from '../../assistants/queries.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { schemeOf } from '../../http/links.ts';
+import { moneyText } from '../../http/price-text.ts';
 import { timeOfId } from '../../kernel/ids.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { chip, momentText } from '../components/format.ts';
@@ -16,13 +24,18 @@ export function assistantSettingsPages(pages: ShopPages, format: SettingsFormat)
     isEven: true,
     beside: async (visit) => {
       const { db, shopId } = visit;
-      const [keys, calls] = await Promise.all([publishedKeys(db, shopId), findCalls(db, shopId)]);
+      const [keys, calls, sums, orders] = await Promise.all([
+        publishedKeys(db, shopId),
+        findCalls(db, shopId),
+        findAssistantSums(db, shopId),
+        findAssistantOrders(db, shopId, SHOWN_ORDERS),
+      ]);
       return html`<div>
         ${profileCard(
           visit,
           keys.map(({ kid }) => kid),
         )}
-        ${callsCard(visit, calls)}
+        ${ordersCard(visit, sums, orders)} ${callsCard(visit, calls)}
       </div>`;
     },
   });
@@ -66,6 +79,65 @@ function profileCard(visit: ShopVisit, keyIds: readonly string[]): Markup {
           </ul>`
     }
     <p class="quiet">${messages.keysText}</p>
+  </section>`;
+}
+
+const SHOWN_ORDERS = 20;
+
+/** What the buyers of each assistant have ordered, and their last orders. */
+function ordersCard(
+  visit: ShopVisit,
+  sums: readonly AssistantSum[],
+  orders: readonly AssistantOrder[],
+): Markup {
+  const { language } = visit;
+  const messages = visit.messages.settings.assistantView;
+  const cell = (title: string, value: Markup | string) => html`<td data-title="${title}">${value}</td>`;
+  const head = (...titles: string[]) =>
+    html`<thead>
+      <tr>
+        ${titles.map((title) => html`<th scope="col">${title}</th>`)}
+      </tr>
+    </thead>`;
+  const lastOrders = html`<h3>${messages.lastOrders}</h3>
+    <table>
+      ${head(messages.when, messages.order, messages.assistant, messages.sum)}
+      <tbody>
+        ${orders.map(
+          ({ orderId, orderNumber, createdAt, profile, currency, grandTotal }) =>
+            html`<tr>
+              ${cell(messages.when, momentText(createdAt, language))}
+              ${cell(
+                messages.order,
+                html`<a href="${adminPath(visit, `/orders/${orderId}`)}">${orderNumber}</a>`,
+              )}
+              ${cell(messages.assistant, new URL(profile).host)}
+              ${cell(messages.sum, moneyText(grandTotal, currency, language))}
+            </tr>`,
+        )}
+      </tbody>
+    </table>`;
+  return html`<section class="card">
+    <h2>${messages.orders}</h2>
+    ${
+      sums.length === 0
+        ? html`<p class="quiet">${messages.noOrders}</p>`
+        : html`<table>
+              ${head(messages.assistant, messages.orderCount, messages.sum)}
+              <tbody>
+                ${sums.map(
+                  ({ profile, orders, total, currency }) =>
+                    html`<tr>
+                      ${cell(messages.assistant, new URL(profile).host)}
+                      ${cell(messages.orderCount, String(orders))}
+                      ${cell(messages.sum, moneyText(total, currency, language))}
+                    </tr>`,
+                )}
+              </tbody>
+            </table>
+            <p class="quiet">${messages.sumText}</p>`
+    }
+    ${orders.length > 0 && lastOrders}
   </section>`;
 }
 
