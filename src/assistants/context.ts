@@ -3,7 +3,7 @@ import type { CartStore } from '../carts/cart-store.ts';
 import type { ShopDatabase, Transaction } from '../db/database.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { Capability } from './capabilities.ts';
-import type { WantedCodes } from './details/discounts.ts';
+import type { WantedCodes } from './details/codes.ts';
 
 /** The request of an assistant, with the data that every operation needs. */
 export interface AssistantContext {
