@@ -6,7 +6,7 @@ import type { Agent } from './agent.ts';
 import type { NamedCart } from './carts/cart-id.ts';
 import type { AssistantTokens } from './tokens.ts';
 import type { Capability } from './capabilities.ts';
-import type { WantedCodes } from './details/discounts.ts';
+import type { WantedCodes } from './details/codes.ts';
 
 /** The request of an assistant, with the data that every operation needs. */
 export interface AssistantContext {

@@ -20,7 +20,7 @@ import { loadAgent, namedProfile, type Agent } from './agent.ts';
 import { envelope, MCP_PATH, REST_PATH, shopProfile } from './capabilities.ts';
 import type { AssistantContext, Link } from './context.ts';
 import type { AssistantDeps, NotedCall } from './deps.ts';
-import { findWantedCodes, type WantedCodes } from './details/discounts.ts';
+import { findWantedCodes, type WantedCodes } from './details/codes.ts';
 import { publishedKeys, signingKey } from './keys.ts';
 import { answerLocale } from './locale.ts';
 import { mcpAnswer, problemMessage } from './mcp.ts';

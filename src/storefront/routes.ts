@@ -126,7 +126,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     netPrices(pages);
     language(pages);
     cart(pages);
-    checkout(pages, tokens);
+    checkout(pages, tokens, newsletterTokens(key));
     payment(pages, tokens);
     demoPayment(pages);
     confirmation(pages, tokens);

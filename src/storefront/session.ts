@@ -9,9 +9,10 @@ export interface Session {
   wishlistCount?: number;
   /**
    * The cart the visitor may see and change; `count` is what the header shows without a statement; `copyOf` is the cart
-   * that it was copied from when the visitor opened a link.
+   * that it was copied from when the visitor opened a link, and `shown` the total that an assistant has shown, in minor
+   * units.
    */
-  cart?: { id: string; count: number; copyOf?: string };
+  cart?: { id: string; count: number; copyOf?: string; shown?: number };
   /** The last order of the visitor, which the confirmation page shows. */
   order?: string;
   /** The language that the visitor has chosen, or has seen last. */

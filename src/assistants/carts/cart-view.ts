@@ -67,7 +67,14 @@ export async function shownCart(
   const isLocated = details.messages.some(({ code }) => code === 'address_undeliverable');
   const lines = content.lines.map((line) => shownLine(line, context));
   const endsAt = new Date(cart.changedAt.getTime() + LIFETIME);
-  const pickup = new URLSearchParams({ cart: cart.cartId, PickupToken: pickupToken(cart, endsAt) });
+  const isSession = capability === 'dev.ucp.shopping.checkout';
+  // The first page that something is missing on is shown instead.
+  const page = isSession ? '/checkout/review' : '/checkout';
+  const pickup = new URLSearchParams({
+    cart: cart.cartId,
+    PickupToken: pickupToken(cart, endsAt),
+    ...(isSession && { shown: String(priced.totals.grandTotal) }),
+  });
   const productOf = (productId: string) => products.find((one) => one.productId === productId);
   const policies = content.lines.flatMap(({ productId }, index) => {
     const product = productOf(productId);
@@ -89,7 +96,7 @@ export async function shownCart(
       }),
     ],
     ...(policies.length > 0 && { policies }),
-    continue_url: `${context.home}/checkout?${pickup.toString()}`,
+    continue_url: `${context.home}${page}?${pickup.toString()}`,
     expires_at: endsAt.toISOString(),
   };
 }

@@ -55,7 +55,7 @@ export function toPostalAddress(address: Partial<Address>): PostalAddress {
     address_country: address.country,
     phone_number: address.phoneNumber,
   };
-  return Object.fromEntries(Object.entries(fields).filter(([, text]) => text)) as PostalAddress;
+  return Object.fromEntries(Object.entries(fields).filter(([, text]) => text));
 }
 
 /** An address without an id gets one that the same address has again. */

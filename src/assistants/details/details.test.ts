@@ -8,8 +8,8 @@ import {
   type FakeAssistant,
 } from '../../../test/fake-assistant.ts';
 import type { Service } from '../../../test/service.ts';
+import { givenVisitor, mainOf } from '../../../test/visitor.ts';
 import { sql } from '../../db/sql.ts';
-import { applySettings } from '../../shops/settings/file.ts';
 
 let service: Service;
 let assistant: FakeAssistant;
@@ -91,7 +91,7 @@ describe('the delivery', () => {
     expect(method.selected_destination_id).toBe(method.destinations[0].id);
     const [cartId, cartToken] = made.id.split('.');
     const offered = (
-      await service.call('GET', `/DemoShop/manage/carts/${cartId}/delivery-options`, { cartToken })
+      await service.call('GET', `/manage/shops/DemoShop/carts/${cartId}/delivery-options`, { cartToken })
     ).body.items as { id: string; name: string; price: { amount: number } }[];
     const shipped = offered.filter(({ id }) =>
       method.groups[0].options.some((option: { id: string }) => option.id === id),
@@ -244,33 +244,12 @@ describe('the delivery', () => {
 });
 
 describe('codes of coupons', () => {
-  beforeAll(async () => {
-    await service.db.transaction((tx) =>
-      applySettings(tx, 'DemoShop', {
-        couponCampaigns: [
-          { identifier: 'Tenth', name: 'A tenth', type: 'percent', percent: 10, codes: ['TENTH'] },
-          {
-            identifier: 'Past',
-            name: 'Last year',
-            type: 'fix',
-            amount: 5,
-            validTo: '2025-12-31T00:00:00Z',
-            codes: ['LASTYEAR'],
-          },
-        ],
-      } as never),
-    );
-  });
-
   test('are applied to the cent, and refused with a reason', async () => {
-    const made = await create({ discounts: { codes: ['nothing', 'tenth', 'LASTYEAR'] } });
+    const made = await create({ discounts: { codes: ['nothing', 'autumn15', 'OLDNEWS'] } });
     const cart = await apiCart(made.id);
-    const taken = cents(
-      cart.lineItemContainer.couponLineItem.couponPrice ??
-        cart.lineItemContainer.couponLineItem.lineItemCouponDiscount,
-    );
-    expect(made.discounts.codes).toEqual(['nothing', 'tenth', 'LASTYEAR']);
-    const byCode = made.discounts.applied.find(({ code }: { code?: string }) => code === 'tenth');
+    const taken = cents(cart.lineItemContainer.couponLineItem.lineItemPrice);
+    expect(made.discounts.codes).toEqual(['nothing', 'autumn15', 'OLDNEWS']);
+    const byCode = made.discounts.applied.find(({ code }: { code?: string }) => code === 'autumn15');
     expect(byCode.amount).toBe(Math.abs(taken));
     expect(byCode.allocations.reduce((sum: number, { amount }: { amount: number }) => sum + amount, 0)).toBe(
       byCode.amount,
@@ -291,7 +270,7 @@ describe('codes of coupons', () => {
       ['warning', 'discount_code_combination_disallowed', '$.discounts.codes[2]'],
     ]);
 
-    const expired = await replace(made.id, { discounts: { codes: ['LASTYEAR'] } });
+    const expired = await replace(made.id, { discounts: { codes: ['OLDNEWS'] } });
     expect(expired.discounts.applied.filter(({ code }: { code?: string }) => code)).toEqual([]);
     expect(expired.messages.map(({ code }: { code: string }) => code)).toContain('discount_code_expired');
     const none = await replace(made.id, { discounts: { codes: [] } });
@@ -329,5 +308,91 @@ describe('the newsletter', () => {
     );
     // Nobody is subscribed, and no email is sent, before the order.
     expect(await service.db.many(sql`select 1 as one from newsletter_request`)).toEqual([]);
+  });
+});
+
+describe('the buyer', () => {
+  const reviewedIn = (text: string) => /name="reviewed" value="([^"]*)"/.exec(text)![1]!;
+  const pathOf = (address: string) => {
+    const { pathname, search } = new URL(address);
+    return pathname + search;
+  };
+  const givenBuyer = () => givenVisitor(service, 'DemoShop', '127.0.0.1', 'demoshop.localhost');
+  const prepared = async () => {
+    const consent = {
+      'dev.ucp.consent.marketing': { granted: true, source: 'platform' },
+    };
+    const made = await create({
+      buyer: { ...BUYER, consent },
+      fulfillment: shippingTo(HAMBURG),
+      discounts: { codes: ['AUTUMN15'] },
+    });
+    const [option] = made.fulfillment.methods[0].groups[0].options;
+    return replace(made.id, {
+      fulfillment: shippingTo(HAMBURG, { groups: [{ id: 'all', selected_option_id: option.id }] }),
+    });
+  };
+  const advance = async () =>
+    (
+      await service.db.one<{ id: string }>(sql`
+        select upper(payment_method_id::text) as id from payment_method
+        where shop_id = 'DemoShop' and key = 'advance'`)
+    )?.id ?? '';
+
+  test('finds everything filled in, orders, and is asked about the newsletter', async () => {
+    const session = await prepared();
+    const buyer = givenBuyer();
+    await buyer.get(pathOf(session.continue_url));
+    // Only the payment is left to choose.
+    const before = await buyer.get('/checkout/review');
+    expect(String(before.headers.location)).toBe('/checkout/delivery');
+    const option = session.fulfillment.methods[0].groups[0].selected_option_id as string;
+    const methods = { shippingMethod: option, paymentMethod: await advance() };
+    const review = await buyer.submit('/checkout/delivery', methods);
+    const text = mainOf(review);
+    expect(text).toContain('Ada Brennan Speicherweg 4 20457 Hamburg ada@pelican.example');
+    expect(text).toContain('Coupon AUTUMN15');
+    expect(text).not.toContain('Your assistant showed');
+    await service.db.run(sql`delete from newsletter_request`);
+    await buyer.submit('/checkout/order', { reviewed: reviewedIn(review.text) });
+    const orders = await service.db.many<{ total: number; email: string }>(sql`
+      select (content ->> 'grandTotal')::int as total, billing_address ->> 'emailAddress' as email
+      from customer_order where shop_id = 'DemoShop' order by created_at desc limit 1`);
+    expect(orders).toEqual([{ total: totalOf(session), email: BUYER.email }]);
+    expect(
+      await service.db.many(sql`select email from newsletter_request where shop_id = 'DemoShop'`),
+    ).toEqual([{ email: BUYER.email }]);
+    expect(
+      await service.db.many(sql`select 1 as one from newsletter_subscriber where email = ${BUYER.email}`),
+    ).toEqual([]);
+  });
+
+  test('is told before ordering when the total is another one', async () => {
+    const session = await prepared();
+    const buyer = givenBuyer();
+    const link = new URL(session.continue_url);
+    expect(link.searchParams.get('shown')).toBe(String(totalOf(session)));
+    link.searchParams.set('shown', String(totalOf(session) - 100));
+    await buyer.get(pathOf(link.href));
+    const option = session.fulfillment.methods[0].groups[0].selected_option_id as string;
+    const review = await buyer.submit('/checkout/delivery', {
+      shippingMethod: option,
+      paymentMethod: await advance(),
+    });
+    const euros = (minor: number) => `€${(minor / 100).toFixed(2)}`;
+    expect(mainOf(review)).toContain(
+      `Your assistant showed a total of ${euros(totalOf(session) - 100)}. It is ${euros(totalOf(session))} now.`,
+    );
+  });
+
+  test('finds in the form what the assistant knew of an address that is not complete', async () => {
+    const { street_address: _street, ...rest } = HAMBURG;
+    const made = await create({ buyer: BUYER, fulfillment: shippingTo(rest) });
+    const buyer = givenBuyer();
+    await buyer.get(pathOf(made.continue_url));
+    const form = await buyer.get('/checkout');
+    for (const value of [BUYER.email, 'Hamburg', '20457', 'Brennan']) {
+      expect(form.text).toContain(`value="${value}"`);
+    }
   });
 });

@@ -8,7 +8,8 @@ import type { AssistantContext, Link } from '../context.ts';
 import type { Message } from '../messages.ts';
 import { addressesOf, addressMessages, toShopAddress } from './addresses.ts';
 import { CONSENT, consentMessages, notedBuyer, shownBuyer } from './buyer.ts';
-import { applyCodes, DISCOUNT, discountMessages, shownDiscounts, type WantedCodes } from './discounts.ts';
+import type { WantedCodes } from './codes.ts';
+import { applyCodes, DISCOUNT, discountMessages, shownDiscounts } from './discounts.ts';
 import {
   applyDelivery,
   ChoiceRefused,

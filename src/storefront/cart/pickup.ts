@@ -20,7 +20,7 @@ import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 export async function pickUpCart(
   visit: Visit,
   { query, isHead }: PageRequest,
-  path: '/cart' | '/checkout',
+  path: '/cart' | '/checkout' | '/checkout/review',
 ): Promise<Page | Redirect | undefined> {
   const cartId = query('cart')?.toUpperCase();
   const token = query('PickupToken');
@@ -38,7 +38,10 @@ export async function pickUpCart(
   if (isHead) return new Redirect(shopPath(visit, path));
   if (visitorCart.cart.appId !== null) return takeOver(visit, visitorCart, path);
   const copy = (await findCopy(visit, cartId)) ?? (await createCopy(visit, cartId));
-  return copy ? takeOver(visit, copy, path, cartId) : missingCartPage(visit, cartId, token);
+  const shown = /^\d{1,15}$/.test(query('shown') ?? '') ? Number(query('shown')) : undefined;
+  return copy
+    ? takeOver(visit, copy, path, { copyOf: cartId, shown })
+    : missingCartPage(visit, cartId, token);
 }
 
 /** The visitor's copy from an earlier visit, unless it was ordered or has expired. */
@@ -56,12 +59,17 @@ function takeOver(
   visit: Visit,
   { cart, view, settings }: VisitorCart,
   path: string,
-  original?: string,
+  original?: { copyOf: string; shown: number | undefined },
 ): Redirect {
   const { session } = visit;
   const isReplaced = session.cart !== undefined && session.cart.id !== cart.cartId && session.cart.count > 0;
   setSessionCart(visit, view);
-  if (original !== undefined) visit.updateSession({ cart: { ...visit.session.cart!, copyOf: original } });
+  if (original !== undefined) {
+    const { copyOf, shown } = original;
+    visit.updateSession({
+      cart: { ...visit.session.cart!, copyOf, ...(shown !== undefined && { shown }) },
+    });
+  }
   if (settings.currencies.includes(cart.currency)) visit.updateSession({ currency: cart.currency });
   const locale = readingLocale(cart.locale, settings);
   const messages = messagesIn(locale).storefront.pickup;

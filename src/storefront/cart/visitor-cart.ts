@@ -92,9 +92,14 @@ export function newCartTerms({ currency, locale, priceView, account }: Visit) {
 /** Stores the id of the cart and the count for the header in the session. */
 export function setSessionCart(visit: Visit, cart: Cart, ...events: VisitorEvent[]): void {
   const { cart: before } = visit.session;
-  const copyOf = before?.id === cart.cartId ? before.copyOf : undefined;
+  const { copyOf, shown } = before?.id === cart.cartId ? before : {};
   visit.updateSession({
-    cart: { id: cart.cartId, count: countPieces(cart), ...(copyOf !== undefined && { copyOf }) },
+    cart: {
+      id: cart.cartId,
+      count: countPieces(cart),
+      ...(copyOf !== undefined && { copyOf }),
+      ...(shown !== undefined && { shown }),
+    },
   });
   if (events.length === 0) return;
   visit.updateSession({ visitorEvents: addVisitorEvents(visit.session, ...events) });

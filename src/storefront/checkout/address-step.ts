@@ -45,15 +45,24 @@ export interface AddressForm extends Record<AddressKind, AddressValues> {
 export function cartAddresses({ settings }: Visit, { view, cart }: VisitorCart): AddressForm {
   const { billingAddress, shippingAddress } = view;
   const country = settings.defaultCountry;
+  const billing = billingAddress ?? notedAddress(cart);
   return {
-    billing: { country, ...addressValues(billingAddress) },
+    billing: { country, ...addressValues(billing) },
     shipping: { country: billingAddress?.country ?? country, ...addressValues(shippingAddress) },
-    isElsewhere: shippingAddress !== null,
+    isElsewhere: shippingAddress !== null && billingAddress !== null,
     business: businessForm(addressValues(billingAddress), cart.buyer),
   };
 }
 
-export function addressValues(address: Address | null): AddressValues {
+/** What an assistant has said of its buyer before the address was complete. */
+function notedAddress({ assistantNotes, shippingAddress }: VisitorCart['cart']): Partial<Address> | null {
+  if (!assistantNotes) return null;
+  const { email: emailAddress, ...buyer } = assistantNotes.buyer ?? {};
+  const named = { ...buyer, ...(emailAddress !== undefined && { emailAddress }) };
+  return { ...addressValues(shippingAddress), ...named };
+}
+
+export function addressValues(address: Partial<Address> | null): AddressValues {
   return Object.fromEntries(Object.entries(address ?? {}).filter(([, text]) => text !== null));
 }
 

@@ -30,6 +30,8 @@ import { firstMissingStep, type Step } from './steps.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { pickUpCart } from '../cart/pickup.ts';
+import { askBuyer } from '../newsletter/newsletter.ts';
+import type { NewsletterTokens } from '../../people/newsletters/links.ts';
 import { redirectToPayment } from '../payment/payment.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import type { VisitorEvent } from '../session.ts';
@@ -40,7 +42,7 @@ import { Redirect } from '../../http/page-kit.ts';
 const MAX_ORDERS_PER_HOUR = 60;
 
 /** Three pages lead from the cart to the order. */
-export function checkout(pages: Pages, tokens: OrderTokens): void {
+export function checkout(pages: Pages, tokens: OrderTokens, newsletters: NewsletterTokens): void {
   pages.get(
     '/checkout',
     async (visit, request) =>
@@ -112,8 +114,11 @@ export function checkout(pages: Pages, tokens: OrderTokens): void {
     }),
   );
 
-  pages.get('/checkout/review', async (visit) =>
-    atStep(visit, '/checkout/review', (visitorCart) => reviewPage(visit, visitorCart)),
+  pages.get(
+    '/checkout/review',
+    async (visit, request) =>
+      (await pickUpCart(visit, request, '/checkout/review')) ??
+      atStep(visit, '/checkout/review', (visitorCart) => reviewPage(visit, visitorCart)),
   );
 
   pages.post(
@@ -131,7 +136,11 @@ export function checkout(pages: Pages, tokens: OrderTokens): void {
       return atStep(
         visit,
         '/checkout/review',
-        (visitorCart) => placeOrder(visit, tokens, visitorCart, form),
+        async (visitorCart) => {
+          const answer = await placeOrder(visit, tokens, visitorCart, form);
+          if (visit.session.order !== order) await askBuyer(visit, newsletters, visitorCart.cart);
+          return answer;
+        },
         visitorCart,
       );
     },

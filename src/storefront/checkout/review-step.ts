@@ -18,6 +18,7 @@ import { isGoods } from '../../pricing/goods.ts';
 import { legalGuaranteeNotice } from '../product/guarantee.ts';
 import { legalNames, shopPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
+import { moneyText } from '../../http/price-text.ts';
 
 /** The whole order on one page, with the button that places it. */
 export async function reviewPage(
@@ -38,7 +39,7 @@ export async function reviewPage(
     header: checkoutHeader(visit, visitorCart, '/checkout/review'),
     main: html`<h1>${messages.review}</h1>
       ${rejection && html`<div class="notice" role="alert"><p class="error">${rejection.message}</p></div>`}
-      ${vatNotice(visit, visitorCart)}
+      ${changedTotal(visit, visitorCart)} ${vatNotice(visit, visitorCart)}
       <div class="columns review">
         <div>
           ${orderParties(visit, visitorCart.view, {
@@ -59,6 +60,20 @@ export async function reviewPage(
         </form>
       </div>`,
   };
+}
+
+/** The buyer has decided by the total that the assistant has shown. */
+function changedTotal(
+  { locale, session }: Visit,
+  { cart: { cartId, currency }, priced: { totals } }: VisitorCart,
+): Markup | false {
+  const { id, shown } = session.cart ?? {};
+  if (id !== cartId || shown === undefined || shown === totals.grandTotal) return false;
+  const text = (minor: number) => moneyText(minor, currency, locale);
+  const { totalChanged } = messagesIn(locale).storefront.checkout;
+  return html`<div class="notice" role="alert">
+    <p>${totalChanged({ shown: text(shown), now: text(totals.grandTotal) })}</p>
+  </div>`;
 }
 
 export const consentField = (kind: ConsentKind) => `consent-${kind}`;

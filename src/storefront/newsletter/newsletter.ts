@@ -16,6 +16,7 @@ import {
   mayReceiveSubscriptionEmail,
   unsubscribe,
 } from '../../people/newsletters/queries.ts';
+import type { StoredCart } from '../../carts/cart.ts';
 import type { NewsletterCampaign } from '../../shops/settings/settings.ts';
 import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
@@ -170,7 +171,7 @@ function problemsOf({ email, name, campaigns }: FormValues): Problems {
 
 /** Serializable, because two concurrent requests would each miss the other's email in the count. */
 async function requestSubscription(
-  { db, shopId, locale }: Visit,
+  { db, shopId, locale }: Pick<Visit, 'db' | 'shopId' | 'locale'>,
   tokens: NewsletterTokens,
   values: FormValues,
 ): Promise<void> {
@@ -192,6 +193,23 @@ async function requestSubscription(
     },
     { isolation: 'serializable' },
   );
+}
+
+/**
+ * Asks the buyer of an order by email, as the form does: an assistant has said that the buyer wants the newsletters. A
+ * buyer who has ordered with another address has not said it of that one.
+ */
+export async function askBuyer(
+  visit: Visit,
+  tokens: NewsletterTokens,
+  { assistantNotes, billingAddress }: Pick<StoredCart, 'assistantNotes' | 'billingAddress'>,
+): Promise<void> {
+  const { wantsNewsletter, buyer } = assistantNotes ?? {};
+  const email = billingAddress?.emailAddress ?? '';
+  if (!wantsNewsletter || email.toLowerCase() !== buyer?.email?.toLowerCase()) return;
+  const campaigns = offeredCampaigns(visit);
+  if (campaigns.length === 0 || !isEmailAddress(email)) return;
+  await requestSubscription(visit, tokens, { email, name: '', campaigns });
 }
 
 /** The token does not name its newsletters, so the hashes of all of them are looked up. */
