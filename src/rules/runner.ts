@@ -124,7 +124,7 @@ async function walkOverOrders(
   const until = walkUntil ?? newId(db.now);
   for (let after = walkAfter ?? first; mayGoOn();) {
     if (!(await moveWalk(db, shopId, rule, { after, until }))) return;
-    const ids = await findOrderIds(db, shopId, { after, until }, BATCH);
+    const ids = await findOrderIds(db, shopId, { after, until }, EVENTS_PER_READ);
     const things = await loadThings(db, settings, 'order', ids);
     for (const orderId of ids) {
       if (!mayGoOn()) return;
@@ -136,7 +136,7 @@ async function walkOverOrders(
       if (!(await run(deps, { shopId, rule, settings, thing, event: undefined, dueAt, walkAfter: orderId })))
         return;
     }
-    if (ids.length < BATCH) {
+    if (ids.length < EVENTS_PER_READ) {
       const next = nextRun(rule.schedule!, settings.deliveryTimes.timeZone, db.now);
       return void (await endWalk(db, shopId, rule, atServiceClock(db, next)));
     }

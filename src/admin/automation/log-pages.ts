@@ -150,7 +150,9 @@ async function showRuns(visit: ShopVisit, request: PageRequest): Promise<AdminPa
         ${before !== '' && html`<a class="button" href="${adminPath(visit, runsPath)}">${words.newestRuns}</a>`}
         ${
           next !== null &&
-          html`<a class="button" href="${adminPath(visit, runsPath, { before: next })}">${words.olderRuns}</a>`
+          html`<a class="button" href="${adminPath(visit, runsPath, { before: next })}"
+            >${words.olderRuns}</a
+          >`
         }
       </p>`,
   });
