@@ -75,6 +75,6 @@ export const gramsOfOrder = ({ lineItemContainer }: ManagedOrder) =>
   sumOf(
     lineItemContainer.productLineItems.map(({ quantity, deliveryWeight }) => {
       const unit = deliveryWeight ? GRAMS[deliveryWeight.unit] : undefined;
-      return deliveryWeight && unit ? deliveryWeight.amount * unit : Number(quantity.amount) * UNKNOWN_WEIGHT;
+      return deliveryWeight && unit ? deliveryWeight.amount * unit : quantity.amount * UNKNOWN_WEIGHT;
     }),
   );

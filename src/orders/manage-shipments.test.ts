@@ -128,7 +128,7 @@ describe('shipments and returns', () => {
       [{ trackingCode: '2', parcels: [{ trackingCode: '1' }] }, 'trackingCode'],
     ] as const) {
       const [status, message] = await refused(order, 'POST', '/shipments', body);
-      expect([status, message.includes(field)], JSON.stringify(message)).toEqual([400, true]);
+      expect([field, status, message.includes(field)]).toEqual([field, 400, true]);
     }
     expect(await well(order, 'GET')).toEqual(before);
   });

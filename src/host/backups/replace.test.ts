@@ -118,7 +118,7 @@ beforeAll(async () => {
   await owner.post(`/apps/${moreId}/read`);
   const update = await owner.get(`/apps/${moreId}/update`);
   const version = /name="version" value="([^"]+)"/.exec(update.text)![1]!;
-  expect((await owner.post(`/apps/${moreId}/update`, { version })).status).toBe(303);
+  await owner.post(`/apps/${moreId}/update`, { version });
   await service.db.run(sql`delete from product where shop_id = 'Tea'`);
   await addPicture();
   await givenDomains(service, 'Tea', ['tea.example']);
