@@ -1,11 +1,10 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|memory|scale|orders|reports|admin|shops|growth|statements|webhooks|calls|pages|fields|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, `npm run bench -- --compare vendure=FOLDER [-- --quick]`, or `npm run bench -- --against COMMIT [-- --quick] [-- --match TEXT]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|memory|scale|orders|reports|admin|shops|growth|statements|webhooks|pages|fields|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, `npm run bench -- --compare vendure=FOLDER [-- --quick]`, or `npm run bench -- --against COMMIT [-- --quick] [-- --match TEXT]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
  * whether cost grows with the number of products, of orders and of shops, whether a new shop stays fast while it grows, what
- * many different searches leave in PostgreSQL, how soon webhooks are called, what it costs to ask an app in the checkout, how soon a shopper sees a page, and what the pages
+ * many different searches leave in PostgreSQL, how soon webhooks are called, how soon a shopper sees a page, and what the pages
  * of a merchant cost in a large shop; the same jobs beside another shop system; or this version beside an older one. Needs nothing but `npm ci`; listens on 127.0.0.1 only; writes bench/results.json. With DATABASE_URL, an empty database, the growth is measured there; with KONTOR_TEST_CITUS_URL, the coordinator of a cluster, what it costs to be distributed.
  */
-import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,14 +15,11 @@ import { openDatabase, type Database } from '../src/db/database.ts';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { sql } from '../src/db/sql.ts';
-import { readConfig } from '../src/config.ts';
-import { installationKey } from '../src/platform/sealing.ts';
 import { CITUS_URL, createClusterDatabase, dropDatabase, findNodes } from '../test/cluster.ts';
 import { startSmtp } from '../test/smtp.ts';
 import { measureAdmin } from './admin.ts';
 import { measureAgainst, type Contender } from './against.ts';
 import { createAdminShop } from './admin-shop.ts';
-import { measureAppCalls } from './calls.ts';
 import { distributeForBench, measureCluster } from './cluster.ts';
 import { createComparedShop, measureComparison, readPeer } from './compare.ts';
 import { cpuTimes, cpuUsed } from './cpu-time.ts';
@@ -72,7 +68,7 @@ const { values: options } = parseArgs({
   options: {
     /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
-    /** `start`, `load`, `memory`, `scale`, `imports`, `orders`, `reports`, `shops`, `growth`, `statements`, `webhooks`, `calls`, `pages`, `admin`, `fields` or `cluster`: only one part; results.json is then left as it is. */
+    /** `start`, `load`, `memory`, `scale`, `imports`, `orders`, `reports`, `shops`, `growth`, `statements`, `webhooks`, `pages`, `admin`, `fields` or `cluster`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
     /** How many shops the part `shops` makes; results.json is left as well. */
     shops: { type: 'string' },
@@ -128,7 +124,6 @@ const FIELDS = options.quick
   ? { products: 500, rounds: 5, seconds: 2 }
   : { products: 2_000, rounds: 7, seconds: 3 };
 const WEBHOOKS = { seconds: options.quick ? 5 : 30, perSecond: 1_000 };
-const CALLS = options.quick ? { rounds: 1, seconds: 3 } : { rounds: 5, seconds: 6 };
 const STATEMENTS = { searches: options.quick ? 2_000 : 20_000 };
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -169,7 +164,6 @@ async function bench(): Promise<void> {
   const growth = isAsked('growth') ? await benchGrowth(installation, workFolder) : undefined;
   const statements = isAsked('statements') ? await benchStatements(installation, workFolder) : undefined;
   const webhooks = isAsked('webhooks') ? await benchWebhooks(installation, workFolder) : undefined;
-  const calls = isAsked('calls') ? await benchCalls(installation, workFolder) : undefined;
   const pages = isAsked('pages') ? await benchPages(installation, workFolder) : undefined;
   const admin = isAsked('admin') ? await benchAdmin(installation, workFolder) : undefined;
   const cluster = isAsked('cluster') ? await benchCluster(installation, workFolder) : undefined;
@@ -187,7 +181,6 @@ async function bench(): Promise<void> {
   if (growth) say(`${verdictTable('growth', growth.growth)}\n`);
   if (statements) say(`${verdictTable('statements', statements.statements)}\n`);
   if (webhooks) say(`${verdictTable('webhooks', webhooks.webhooks)}\n`);
-  if (calls) say(`${verdictTable('calls', calls.calls)}\n`);
   if (starts) say(`${verdictTable('start', starts.start)}\n`);
   if (pages) say(`${verdictTable('pages', pages.pages)}\n`);
   if (admin) say(pageTable('admin', admin.admin));
@@ -205,7 +198,6 @@ async function bench(): Promise<void> {
     growth &&
     statements &&
     webhooks &&
-    calls &&
     pages &&
     admin;
   const isChosen = [options.match, options.shops, options.scale].some((option) => option !== undefined);
@@ -224,7 +216,6 @@ async function bench(): Promise<void> {
       ...growth,
       ...statements,
       ...webhooks,
-      ...calls,
       ...starts,
       ...pages,
       ...admin,
@@ -243,7 +234,6 @@ async function bench(): Promise<void> {
     ...(growth?.growth ?? []),
     ...(statements?.statements ?? []),
     ...(webhooks?.webhooks ?? []),
-    ...(calls?.calls ?? []),
     ...(starts?.start ?? []),
     ...(pages?.pages ?? []),
     ...(admin?.admin ?? []),
@@ -537,21 +527,6 @@ async function benchWebhooks(installation: string, workFolder: string) {
   const { db } = await startDatabase(installation, workFolder, 'webhooks-data');
   atEnd(() => db.close());
   return { webhooks: await measureWebhooks(db, path.join(workFolder, 'webhooks'), WEBHOOKS, say) };
-}
-
-async function benchCalls(installation: string, workFolder: string) {
-  say(`Calls of apps: checkouts with and without, ${CALLS.rounds} rounds of ${CALLS.seconds} s each ...`);
-  const { db, start } = await startDatabase(installation, workFolder, 'calls-data');
-  atEnd(() => db.close());
-  const config = readConfig({ KONTOR_SECRET: randomBytes(32).toString('hex') });
-  const kontor = await start('kontor-calls', [...profiling(), 'bin/kontor.js', 'serve'], '/ready', {
-    ...kontorSettings(path.join(workFolder, 'calls')),
-    KONTOR_SECRET: config.KONTOR_SECRET!,
-    // The app is on this machine.
-    WEBHOOK_ALLOW: '127.0.0.0/8',
-  });
-  const key = await installationKey(config);
-  return { calls: await measureAppCalls(db, kontor.origin, key, CALLS, say) };
 }
 
 /** undefined: nobody has said where a cluster is. */

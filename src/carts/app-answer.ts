@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static, type TSchema } from 'typebox';
 import { AnswerProblem } from '../apps/calls/answer.ts';
 import { LINE } from '../apps/manifest/schema.ts';
 import type { Localised } from '../http/locale.ts';
@@ -16,9 +16,9 @@ export const AppText = Type.Union([
 ]);
 
 /** The answer, if it has this form. Throws an AnswerProblem. */
-export function answerOf<Answer>(schema: Parameters<typeof compileBody>[0], answer: unknown): Answer {
+export function answerOf<Schema extends TSchema>(schema: Schema, answer: unknown): Static<Schema> {
   const validate = compileBody(schema);
-  if (validate(answer)) return answer as Answer;
+  if (validate(answer)) return answer as Static<Schema>;
   const [error] = validate.errors ?? [];
   throw new AnswerProblem(`The answer is not valid: ${error?.instancePath ?? ''} ${error?.message ?? ''}`);
 }

@@ -30,7 +30,7 @@ type TaxAnswer = Static<typeof TaxAnswer>;
 
 /** Throws an AnswerProblem. */
 export function readTaxes(answer: unknown, { lines }: TaxQuestion): TaxAnswer {
-  const given = answerOf<TaxAnswer>(TaxAnswer, answer);
+  const given = answerOf(TaxAnswer, answer);
   const { taxes, delivery, payment } = given;
   const asked = new Set(lines.map(({ lineItemId }) => lineItemId));
   for (const [index, { lineItemId, tax }] of given.lines.entries()) {

@@ -40,7 +40,7 @@ const DeliveryAnswer = Type.Object({
 type DeliveryAnswer = Static<typeof DeliveryAnswer>;
 
 function readDeliveryAnswer(answer: unknown): DeliveryAnswer {
-  const { options } = answerOf<DeliveryAnswer>(DeliveryAnswer, answer);
+  const { options } = answerOf(DeliveryAnswer, answer);
   if (new Set(options.map(({ id }) => id)).size < options.length) {
     throw new AnswerProblem('The answer is not valid: /options: an id is there twice');
   }

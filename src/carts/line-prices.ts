@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 import { AnswerProblem } from '../apps/calls/answer.ts';
 import type { AppAnswer } from '../apps/calls/calls.ts';
 import { Id } from '../http/schemas.ts';
@@ -24,7 +24,7 @@ export function readLinePrices(
   answer: unknown,
   { currency, lines }: LinePriceQuestion,
 ): Record<string, number> {
-  const given = answerOf<Static<typeof LinePriceAnswer>>(LinePriceAnswer, answer);
+  const given = answerOf(LinePriceAnswer, answer);
   if (given.currency !== currency) {
     throw new AnswerProblem(`The answer is not valid: /currency: the cart is in ${currency}`);
   }

@@ -38,7 +38,7 @@ const ValidationAnswer = Type.Object({
 type ValidationAnswer = Static<typeof ValidationAnswer>;
 
 function readValidation(answer: unknown): ValidationAnswer {
-  const { ok, reason, field } = answerOf<ValidationAnswer>(ValidationAnswer, answer);
+  const { ok, reason, field } = answerOf(ValidationAnswer, answer);
   if (!ok && reason === undefined) throw new AnswerProblem('The answer is not valid: /reason is missing');
   return { ok, ...(reason !== undefined && { reason }), ...(field && { field }) };
 }
