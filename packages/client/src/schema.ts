@@ -9879,6 +9879,10 @@ export interface components {
             orders: {
                 [key: string]: unknown;
             }[];
+            /** @description Assistants, such as ChatGPT, that have prepared an order: the address of their profile, and the number of the order. */
+            assistants: {
+                [key: string]: unknown;
+            }[];
             /** @description Copies and erasures of the data that were asked for, oldest first. */
             privacyRequests: {
                 [key: string]: unknown;
