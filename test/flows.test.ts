@@ -126,8 +126,8 @@ test('a line item', async () => {
   expect(await count('add a line item', () => on(cart, 'POST', '/line-items', body))).toEqual({
     statements: 1,
     callers: 0,
-    files: about(62),
-    own: about(28),
+    files: about(70),
+    own: about(33),
   });
 });
 
@@ -171,7 +171,7 @@ test('an order in the admin', async () => {
     select upper(order_id::text) as id from customer_order where shop_id = 'DemoShop' and order_number like '%/1013'`);
   const path = `/orders/${order!.id}`;
   expect(await count('open an order', () => merchant.get(path), 'admin')).toEqual({
-    statements: 10,
+    statements: 11,
     callers: 2,
     files: about(103),
     own: about(46),

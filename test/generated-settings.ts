@@ -407,6 +407,7 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         catalogue: fc.boolean(),
         carts: fc.boolean(),
         checkout: fc.boolean(),
+        orders: fc.boolean(),
         pageTools: fc.boolean(),
         signedOnly: fc.boolean(),
         callsPerHour: fc.integer({ min: 10, max: 100_000 }),

@@ -143,6 +143,9 @@ const links = 'links: array\nlinks[].rel: string\nlinks[].href: string';
 
 const object = (key: string, inner: string, type = 'object') => shape(`${key}: ${type}`, under(key, inner));
 
+/** An object that is null in most answers, so that what is in it need not occur. */
+const rareObject = (key: string, inner: string) => shape(`${key}~: object|null`, under(key, inner));
+
 const array = (key: string, inner: string) => shape(`${key}: array`, under(`${key}[]`, inner));
 
 const price = 'taxType: string\nformatted: string\namount: number\ncurrency: string';
@@ -886,10 +889,9 @@ const ruleShape = shape(
   actions[].value: string|null
   nextRunOn: string|null
   paused: string|null`,
-  object(
+  rareObject(
     'pausedReason',
-    shape('code: string\ncount: integer', object('reason', ruleReason, 'object|null'), 'answer: string|null'),
-    'object|null',
+    shape('code: string\ncount: integer', rareObject('reason', ruleReason), 'answer: string|null'),
   ),
 );
 
@@ -1223,7 +1225,7 @@ const personExport = shape(
   ),
   'emailAddresses: array\nemailAddresses[]: string',
   ...words(`notes tags newsletterSubscriptions newsletterRequests newsletterBounces mailings availabilityWatches customFields carts wishList accounts accountSessions
-    signInRequests mails orderTags tasks orders`).map((key) => `${key}: array`),
+    signInRequests mails orderTags tasks orders assistants`).map((key) => `${key}: array`),
   // This very request is one of them.
   array('privacyRequests', 'kind: string\nsource: string\ndoneBy: string|null\nrequestedOn: string'),
   array('auditEntries', auditEntry),
@@ -1904,7 +1906,7 @@ const management = shape(
   priced('paidAmount', 'refundedAmount', 'refundableAmount', 'outstandingAmount'),
   array('taxes', shape('rate: number\ntreatment?: string', priced('amount', 'tax'))),
   object('buyer', buyer),
-  object('deliveryOption', 'appId: string\noptionId: string|null\nname: string', 'object|null'),
+  rareObject('deliveryOption', 'appId: string\noptionId: string|null\nname: string'),
   array(
     'shipments',
     shape(
@@ -2812,7 +2814,7 @@ export const OPERATIONS: readonly Operation[] = [
           actions[].code: string|null
           actions[].note: string|null
           error: string|null`,
-          object('reason', ruleReason, 'object|null'),
+          rareObject('reason', ruleReason),
         ),
       ),
       'next: string|null',

@@ -26,7 +26,7 @@ function parcelsOf({ trackingCode, trackingUrl, furtherParcels = [] }: OrderShip
 
 const pagesOf = (facts: OrderShipped) =>
   parcelsOf(facts).flatMap(({ trackingCode, trackingUrl }) =>
-    trackingUrl === null ? [] : [{ trackingCode, href: trackingUrl }],
+    trackingUrl ? [{ trackingCode, href: trackingUrl }] : [],
   );
 
 /** Where there are several, the number tells which parcel it is. */

@@ -77,7 +77,6 @@ describe("a shop's own host", () => {
     '/docs',
     '/docs/scalar.js',
     '/docs/getting-started.md',
-    '/llms.txt',
     '/openapi.json',
     '/metrics',
     '/health',

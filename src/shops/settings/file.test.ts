@@ -124,6 +124,7 @@ describe('a new shop', () => {
         catalogue: true,
         carts: true,
         checkout: true,
+        orders: true,
         pageTools: false,
         signedOnly: false,
         callsPerHour: 1_000,
