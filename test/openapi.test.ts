@@ -140,6 +140,7 @@ describe('openapi.json', () => {
         'eventType',
         'entity',
         ...(HAVE_FIELDS.has(EVENT_TYPES[type as EventType].resource) ? ['fields'] : []),
+        ...(EVENT_TYPES[type as EventType].resource === 'order' ? ['deliveryOption'] : []),
         ...(isOfContract ? [] : ['data']),
       ]);
       for (const field of Object.values(properties!)) {

@@ -64,6 +64,7 @@ export function asRecorded(text: string): string {
     .replace(/"mboUrl":"[^"]*"/, '"mboUrl":""')
     .replace(/"state":"[a-zA-Z]+",(?="cancelledOn")/, '')
     .replace(/"taxes":\[[^\]]*\],(?="buyer")/, '')
-    .replace(/"buyer":\{[^{}]*\},(?="shipments")/, '')
+    .replace(/"buyer":\{[^{}]*\},(?="deliveryOption")/, '')
+    .replace(/"deliveryOption":(?:null|\{[^{}]*\}),(?="shipments")/, '')
     .replaceAll(/"(?:dueAmount|refundableAmount)":\{[^}]*\},/g, '');
 }

@@ -54,7 +54,7 @@ export const Reason = Type.Object(
       { description: 'Of values that were refused.' },
     ),
   },
-  { title: 'rule reason' },
+  { title: 'rule reason', description: 'Why it has failed.' },
 );
 export type Reason = Static<typeof Reason>;
 
@@ -72,7 +72,7 @@ export const PausedReason = Type.Object(
     reason: Nullable(Reason),
     answer: Nullable(Type.String({ description: 'What the address answered last.', examples: ['500'] })),
   },
-  { title: 'rule pause' },
+  { title: 'rule pause', description: 'Why the service has switched the rule off.' },
 );
 export type PausedReason = Static<typeof PausedReason>;
 

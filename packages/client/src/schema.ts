@@ -7991,6 +7991,7 @@ export interface components {
              * @example 5
              */
             count: number;
+            /** @description Why it has failed. */
             reason: components["schemas"]["RuleReason"] | null;
             /**
              * @description What the address answered last.
@@ -8048,6 +8049,7 @@ export interface components {
              * @example It has failed 5 times in a row: There is no such thing
              */
             paused: string | null;
+            /** @description Why the service has switched the rule off. */
             pausedReason: components["schemas"]["RulePause"] | null;
         };
         /** RuleList */
@@ -8208,6 +8210,7 @@ export interface components {
              * @example Not found
              */
             error: string | null;
+            /** @description Why it has failed. */
             reason: components["schemas"]["RuleReason"] | null;
         };
         /** RuleRunList */
