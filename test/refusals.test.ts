@@ -30,8 +30,15 @@ test('only pages throw texts of their own; everything else throws a code of the 
     'http/failures.ts',
     // A form of a page that is too large.
     'http/form-fields.ts',
+    // Answers with the problems of the Model Context Protocol, as does mcp/routes.ts.
+    'http/model-context.ts',
     // A form of another site, refused in the reader's language.
     'http/page-kit.ts',
+    'mcp/routes.ts',
+    // Reads the code that a stored refusal had.
+    'rules/reasons.ts',
+    // Answers with the problems of OAuth.
+    'apps/oauth/routes.ts',
   ]);
 });
 
