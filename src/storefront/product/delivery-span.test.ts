@@ -65,11 +65,9 @@ test('product, cart, checkout, confirmation, order page and email name the same 
   const product = await visitor.get('/Products/ENGRAVED');
   expect(daysOn(mainOf(product))).toBe(days);
   expect(mainOf(product)).not.toMatch(/4 days|Delivery time|shipped within/);
-  expect(product.text).toContain(
-    '"deliveryTime":{"@type":"ShippingDeliveryTime",' +
-      '"handlingTime":{"@type":"QuantitativeValue","minValue":4,"maxValue":4,"unitCode":"DAY"},' +
-      '"transitTime":{"@type":"QuantitativeValue","minValue":1,"maxValue":3,"unitCode":"DAY"}}',
-  );
+  // Search engines are told the cheapest delivery, whose days nobody knows.
+  expect(product.text).toContain('"value":"1.00"');
+  expect(product.text).not.toContain('"deliveryTime"');
 
   await visitor.post('/checkout', {
     'billing.firstName': 'Ada',
@@ -171,8 +169,8 @@ describe('a shop with zones', () => {
         shippingDestination,
       ]),
     ).toEqual([
-      ['4.90', [{ '@type': 'DefinedRegion', addressCountry: 'DE' }]],
-      ['19.90', [{ '@type': 'DefinedRegion', addressCountry: 'FR' }]],
+      ['4.90', { '@type': 'DefinedRegion', addressCountry: 'DE' }],
+      ['19.90', { '@type': 'DefinedRegion', addressCountry: 'FR' }],
       [
         '14.90',
         [
@@ -182,16 +180,14 @@ describe('a shop with zones', () => {
       ],
       [
         '39.90',
-        [
-          {
-            '@type': 'DefinedRegion',
-            addressCountry: 'ES',
-            postalCodeRange: [
-              { '@type': 'PostalCodeRangeSpecification', postalCodeBegin: '35000', postalCodeEnd: '35999' },
-            ],
-            postalCodePrefix: ['38'],
-          },
-        ],
+        {
+          '@type': 'DefinedRegion',
+          addressCountry: 'ES',
+          postalCodeRange: [
+            { '@type': 'PostalCodeRangeSpecification', postalCodeBegin: '35000', postalCodeEnd: '35999' },
+          ],
+          postalCodePrefix: ['38'],
+        },
       ],
     ]);
     const wardrobe = mainOf(await givenVisitor(service, zoned.shopId).get('/Products/WARDROBE'));
