@@ -333,6 +333,7 @@ describe('kill -9', () => {
       key: Record<string, string> = {},
     ) =>
       sendTo(service.address, method, `/rs/shops/DemoShop/carts/${path}`, body, {
+        authorization: 'Bearer demo-all',
         'x-epages-cart-token': token,
         ...key,
       });
