@@ -13,11 +13,13 @@ import {
   type AssistantCall,
   type FakeAssistant,
 } from '../../../test/fake-assistant.ts';
+import { givenMerchant } from '../../../test/admin.ts';
 import { startReceiver, type ReceivedCall, type Receiver } from '../../../test/receiver.ts';
 import type { Answer, Service } from '../../../test/service.ts';
 import { givenVisitor, type Visitor } from '../../../test/visitor.ts';
 import { startNoticesOfOrders } from '../../composition/background.ts';
 import { sql } from '../../db/sql.ts';
+import { moneyText } from '../../http/price-text.ts';
 import { applySettings } from '../../shops/settings/file.ts';
 import { UCP_VERSION } from '../capabilities.ts';
 
@@ -548,4 +550,20 @@ describe('notices', () => {
       await notices.stop();
     }
   });
+});
+
+test('the admin shows which assistant has prepared an order, and what the buyers of each have ordered', async () => {
+  const { orderId, orderNumber, completed } = await givenOrder();
+  const { host } = new URL(assistant.profile);
+  const merchant = await givenMerchant(service);
+  expect((await merchant.get(`/orders/${orderId}`)).text).toContain(`Prepared by ${host}`);
+
+  const { text } = await merchant.get('/settings/assistants');
+  const total = completed.totals.find(({ type }: { type: string }) => type === 'total').amount as number;
+  const cells = [...text.matchAll(/<td data-title="(?:Assistant|Orders|Total)">([^<]*)</g)].map(
+    ([, cell]) => cell!,
+  );
+  // Each profile is another assistant here, and this one has one order.
+  expect(cells.slice(0, 3)).toEqual([host, '1', moneyText(total, 'EUR', 'en')]);
+  expect(text).toContain(`>${orderNumber}</a>`);
 });
