@@ -97,6 +97,7 @@ export async function bundle(compiled, dist) {
     platform: 'node',
     external: isExternal,
     plugins: [keepAddresses(compiled), escapeForeignCharacters()],
+    onLog: failWhereLoadedAtOnce,
   });
   await joined.write({
     dir: dist,
@@ -110,6 +111,12 @@ export async function bundle(compiled, dist) {
   for (const name of filesIn(compiled).filter((each) => each.endsWith('.json'))) {
     cpSync(path.join(compiled, name), path.join(dist, name));
   }
+}
+
+/** What one file loads when it is needed must not be loaded by another when the service starts. */
+function failWhereLoadedAtOnce(level, log, handle) {
+  if (log.code === 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(log.message);
+  handle(level, log);
 }
 
 function isExternal(id, importer) {

@@ -34,8 +34,8 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: LongestFirst },
     // One less than there are cores is usual, but a worker often waits for PostgreSQL or for a process it has started, so
-    // that two of them leave two cores idle for a fifth of the time.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // that three of them leave two cores idle for a quarter of the time.
+    maxWorkers: Math.max(4, availableParallelism() - 1),
     // Most code of a test runs a few times only: V8 compiles it for speed later than usual, and collects short-lived
     // objects in larger steps.
     execArgv: ['--interrupt-budget=500000', '--min-semi-space-size=32', '--max-semi-space-size=64'],

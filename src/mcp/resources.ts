@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { invalidParameters, type RpcParams } from '../http/model-context.ts';
-import { listGuides } from '../site/docs/guides.ts';
 import { documentedOperations } from '../site/docs/operations.ts';
 import { withAddress } from '../site/docs/own-address.ts';
 
@@ -74,9 +73,12 @@ type Guides = ReadonlyMap<string, { title: string; markdown: string }>;
 /** Read once: the guides never change while the program runs. */
 let guides: Promise<Guides> | undefined;
 
-function loadGuides(): Promise<Guides> {
-  guides ??= listGuides().then((all) => new Map(all.map(({ file, ...guide }) => [file, guide])));
-  return guides;
+const loadGuides = () => (guides ??= readGuides());
+
+/** Few installations ask for them, and a service that starts should not wait for what reads Markdown. */
+async function readGuides(): Promise<Guides> {
+  const { listGuides } = await import('../site/docs/guides.ts');
+  return new Map((await listGuides()).map(({ file, ...guide }) => [file, guide]));
 }
 
 async function referenceText(): Promise<string> {
