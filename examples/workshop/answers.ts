@@ -8,7 +8,7 @@ export function linePrices({ currency, lines }: LinePriceQuestion): LinePriceAns
   return {
     currency,
     prices: lines.flatMap(({ lineItemId, price, priceQuantity, customText }) => {
-      const characters = [...(customText ?? '').replaceAll(/\s/g, '')].length;
+      const characters = (customText ?? '').match(/\S/gu)?.length ?? 0;
       const more = PER_CHARACTER * characters * priceQuantity;
       return characters === 0 ? [] : [{ lineItemId, price: price + more }];
     }),

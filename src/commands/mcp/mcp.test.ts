@@ -132,9 +132,9 @@ describe('what is refused changes nothing', () => {
 
   test('an id that is a path, another shop, an unknown token, a service that is not there', async () => {
     const { call } = await assistant({ token: 'demo-all', mayWrite: true });
-    expect(await call('get_product', { productId: '../orders' })).toMatchObject({
+    expect(await call('get_product', { productId: '../orders' })).toEqual({
       isError: true,
-      text: expect.stringContaining('HTTP 404 Not Found'),
+      text: 'productId is no id',
     });
     const other = await assistant({ shopId: '../EmptyShop' });
     expect(await other.call('get_shop')).toMatchObject({ isError: true });

@@ -9,6 +9,7 @@ import {
   ReadResourceRequestSchema,
   type CallToolResult,
 } from '@modelcontextprotocol/sdk/types.js';
+import { isId } from '../../kernel/ids.ts';
 import { argumentProblem, describeTool } from '../../mcp/call-tool.ts';
 import { listResources, listTemplates, readResource } from '../../mcp/resources.ts';
 import { shortenAnswer } from '../../mcp/shortened.ts';
@@ -44,17 +45,14 @@ export function createAssistantServer(access: AssistantAccess): Server {
     { name: 'kontor', version: programVersion() },
     { capabilities: { tools: {}, resources: {} }, instructions: instructions(access) },
   );
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(describeTool) }) as never);
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(describeTool) }));
   server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: given = {} } }) => {
     const tool = tools.find((one) => one.name === name);
     return tool ? callTool(access, tool, given) : refused(`There is no tool ${name.slice(0, 100)}`);
   });
-  server.setRequestHandler(ListResourcesRequestSchema, listResources as never);
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, listTemplates as never);
-  server.setRequestHandler(
-    ReadResourceRequestSchema,
-    ({ params }) => readResource(params, access.origin) as never,
-  );
+  server.setRequestHandler(ListResourcesRequestSchema, listResources);
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, listTemplates);
+  server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => readResource(params, access.origin));
   return server;
 }
 
@@ -83,7 +81,10 @@ async function send(
   { operation, params, query, body }: PlannedCall,
 ): Promise<CallToolResult> {
   const { method, under = 'rs', path } = OPERATIONS.get(operation)!;
-  const place = path.replaceAll(/:(\w+)/g, (_hole, name: string) => encodeURIComponent(String(params[name])));
+  // Every part of a path is an id: `..` would lead to another operation.
+  const wrong = Object.keys(params).find((name) => !isId(String(params[name])));
+  if (wrong !== undefined) return refused(`${wrong} is no id`);
+  const place = path.replaceAll(/:(\w+)/g, (_hole, name: string) => String(params[name]));
   const url = new URL(`${origin}/${under}/shops/${encodeURIComponent(shopId)}${place}`);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
   try {
