@@ -2,8 +2,23 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../src/db/sql.ts';
 import { ANONYMOUS_SCOPES, SCOPES, type Scope } from '../src/http/scopes.ts';
 import { newSecret } from '../src/kernel/ids.ts';
+import { TOOLS } from '../src/mcp/tools.ts';
+import { applySettings } from '../src/shops/settings/file.ts';
+import {
+  answerOf,
+  givenTools,
+  operationOf,
+  outcomeOf,
+  sent,
+  SHOP_CALLS,
+  shopRequest,
+  toolRequest,
+  type ShopCall,
+} from './assistant-requests.ts';
 import { givenToken } from './builders.ts';
 import { demoShop, expectRefusal, fingerprint, givenOtherShop, startDemo } from './demo.ts';
+import { profileFile, startFakeAssistant, type FakeAssistant } from './fake-assistant.ts';
+import type { FuzzRequest } from './fuzz/damage.ts';
 import { cart, OPERATIONS, validCall, type Operation, type Shop, type ValidCall } from './operations.ts';
 import { aQuarter, oneInTurn, someInTurn } from './seed.ts';
 import { urlOf, type CallOptions, type Service } from './service.ts';
@@ -292,5 +307,131 @@ describe.each(withOwnCart)('$name', (operation) => {
     expect((await service.call('POST', placing, { token, cartToken })).status).toBe(201);
     expect(await statusesWith(call, [cartToken])).toEqual([410]);
     expect(await statusesWith(call, tokens)).toEqual([403]);
+  });
+});
+
+describe('what a shop offers to assistants', () => {
+  let assistant: FakeAssistant;
+  let stranger: FakeAssistant;
+  const requests = new Map<ShopCall, FuzzRequest>();
+
+  beforeAll(async () => {
+    [assistant, stranger] = await Promise.all([startFakeAssistant(), startFakeAssistant()]);
+    for (const call of SHOP_CALLS) requests.set(call, await shopRequest(call, shop, assistant.profile));
+    // The key of a shop is made when it signs first.
+    await outcomes();
+    for (const call of SHOP_CALLS) requests.set(call, await shopRequest(call, shop, assistant.profile));
+  });
+  afterAll(() => Promise.all([assistant.close(), stranger.close()]));
+
+  const setAssistants = (assistants: object) =>
+    service.db.transaction((tx) => applySettings(tx, shop.shopId, { assistants }));
+  const allWith = (outcome: string, of = SHOP_CALLS) => of.map(({ name }) => [name, outcome]);
+
+  /** What comes of the requests, each changed. */
+  async function outcomes(change = (request: FuzzRequest): FuzzRequest => request, of = SHOP_CALLS) {
+    const found = [];
+    for (const call of of) {
+      found.push([call.name, outcomeOf(await sent(service, change(requests.get(call)!)))]);
+    }
+    return found;
+  }
+
+  const replacing = (text: string, other: string) => (request: FuzzRequest) =>
+    JSON.parse(JSON.stringify(request).replaceAll(text, other)) as FuzzRequest;
+
+  test('is refused to whom it is not for, and nothing changes', async () => {
+    const before = await fingerprint(service);
+    expect(await outcomes(replacing('ucp-agent', 'nobody'))).toEqual(allWith('400 invalid_profile_url'));
+    const signature = { 'signature-input': 'sig1=("@method");keyid="x"', signature: 'sig1=:AA==:' };
+    const signed = (request: FuzzRequest) => ({ ...request, headers: { ...request.headers, ...signature } });
+    expect(await outcomes(signed)).toEqual(allWith('401 key_not_found'));
+    // Whoever has the id of a cart may open it, as with its token; sessions and orders belong to their assistant.
+    const owned = SHOP_CALLS.filter(({ operation }) => /^\/(?!carts\/).*:id/.test(operation.path));
+    const asStranger = replacing(assistant.origin, stranger.origin);
+    expect(await outcomes(asStranger, owned)).toEqual(allWith('not_found', owned));
+    stranger.file = profileFile([]);
+    const asUnable = replacing(assistant.profile, `${stranger.origin}/unable.json`);
+    expect(await outcomes(asUnable)).toEqual(allWith('capabilities_incompatible'));
+    expect(await fingerprint(service)).toEqual(before);
+  });
+
+  test.each([
+    [{ open: false }, '404 not_found'],
+    [{ open: true, signedOnly: true }, '401 signature_missing'],
+    [
+      { open: true, catalogue: false, carts: false, checkout: false, orders: false },
+      'capabilities_incompatible',
+    ],
+  ])('is closed by the setting %j, and nothing changes', async (settings, outcome) => {
+    await setAssistants(settings);
+    const before = await fingerprint(service);
+    expect(await outcomes()).toEqual(allWith(outcome));
+    expect(await fingerprint(service)).toEqual(before);
+    await setAssistants({ open: true });
+  });
+
+  test.each(SHOP_CALLS)('$name', async (call) => {
+    const { operation, transport } = call;
+    const before = await fingerprint(service);
+    const answer = await sent(service, requests.get(call)!);
+    const status = transport === 'rest' ? (operation.status ?? 200) : 200;
+    expect([answer.status, outcomeOf(answer)]).toEqual([status, 'found']);
+    const after = await fingerprint(service);
+    if (operation.writes) expect(after).not.toEqual(before);
+    else expect(after).toEqual(before);
+  });
+});
+
+describe('the tools of merchants', () => {
+  test('ask for a token of theirs before anything else', async () => {
+    const [tool] = TOOLS;
+    const request = await toolRequest(tool!, shop, '');
+    const before = await fingerprint(service);
+    // The token of an app opens the API, and not the tools, where people are asked.
+    for (const authorization of [...STRANGERS, `Bearer ${shop.token}`, `Bearer DemoShop.${newSecret(32)}`]) {
+      const headers = { ...request.headers, authorization: authorization ?? '' };
+      const { status, body } = await sent(service, { ...request, headers });
+      expect([authorization, status, body.error.code]).toEqual([authorization, 401, -32_600]);
+    }
+    expect(await fingerprint(service)).toEqual(before);
+  });
+
+  test.each(aQuarter(TOOLS))('$name', async (tool) => {
+    const { kind } = tool;
+    const { scopes, auditedRead } = operationOf(tool);
+    const token = await givenTools(shop, scopes);
+    const request = await toolRequest(tool, shop, token);
+    for (const scope of scopes) {
+      const lacking = await givenTools(
+        shop,
+        SCOPES.filter((one) => one !== scope),
+      );
+      const headers = { ...request.headers, authorization: `Bearer ${lacking}` };
+      const before = await fingerprint(service);
+      // What is read of a rule depends on the rule, so its operation finds out itself.
+      expect(answerOf(await sent(service, { ...request, headers }))).toBe(
+        tool.scopes.includes(scope)
+          ? `Error: The permission ${scope} was not granted`
+          : `Error: The token lacks the scope ${scope}`,
+      );
+      expect(await fingerprint(service)).toEqual(before);
+    }
+
+    expect(scopes).toEqual(expect.arrayContaining([...tool.scopes]));
+    const before = await fingerprint(service);
+    const answer = answerOf(await sent(service, request));
+    expect(answer).not.toMatch(/^Error: |^Problem: /);
+    const { assistant_plan: plans, audit_entry: entries, ...after } = await fingerprint(service);
+    const { assistant_plan: plansBefore, audit_entry: entriesBefore, ...others } = before;
+    // What a person must confirm has not happened yet.
+    expect([kind, answer.includes('confirmAt'), plans !== plansBefore]).toEqual([
+      kind,
+      kind === 'plans',
+      kind === 'plans',
+    ]);
+    if (kind === 'writes') expect(after).not.toEqual(others);
+    else expect(after).toEqual(others);
+    expect(entries !== entriesBefore).toBe(kind !== 'reads' || auditedRead);
   });
 });

@@ -243,7 +243,7 @@ async function tablesOf(db: Database): Promise<Table[]> {
       select from pg_attribute
       where attrelid = format('public.%I', tablename)::regclass and attname = 'shop_id' and not attisdropped
     ) as "isOfShop"
-    from pg_tables where schemaname = 'public' and tablename not in ('app_call_log', 'app_use', 'demo_access_end', 'rate_window', 'shop_day') order by 1`);
+    from pg_tables where schemaname = 'public' and tablename not in ('app_call_log', 'app_use', 'assistant_call', 'demo_access_end', 'rate_window', 'shop_day') order by 1`);
   return rows;
 }
 

@@ -2,6 +2,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { demoShop, expectRefusal, fingerprint, startDemo } from './demo.ts';
 import { newId } from '../src/kernel/ids.ts';
+import { TOOLS } from '../src/mcp/tools.ts';
+import { givenTools, outcomeOf, sent, SHOP_CALLS, shopRequest, toolRequest } from './assistant-requests.ts';
+import { startFakeAssistant, type FakeAssistant } from './fake-assistant.ts';
+import type { FuzzRequest } from './fuzz/damage.ts';
 import {
   OPERATIONS,
   shapeLines,
@@ -937,3 +941,116 @@ test(
     );
   },
 );
+
+describe('requests of assistants', () => {
+  let assistant: FakeAssistant;
+  let token: string;
+
+  beforeAll(async () => {
+    assistant = await startFakeAssistant();
+    token = await givenTools(shop);
+  });
+  afterAll(() => assistant.close());
+
+  /** Values that no field should have, beside those of a wrong type. */
+  const ODD_VALUES = [
+    null,
+    7,
+    -1e308,
+    '',
+    '../../EmptyShop/orders',
+    "' or 1=1 --",
+    '\u0000',
+    '\ud800',
+    'x'.repeat(20_000),
+    ' '.repeat(200_000),
+    '00000000-0000-0000-0000-000000000000',
+    [],
+    {},
+    [[[[]]]],
+    Array.from({ length: 5_000 }, () => ({})),
+  ];
+
+  /** Bodies that are refused before anybody knows what they ask for. */
+  const BROKEN: readonly (string | Buffer | undefined)[] = [
+    undefined,
+    '',
+    'null',
+    '[]',
+    '{',
+    '{"a":1}}',
+    '\ufeff{}',
+    '{"a":"\\ud800"}',
+    Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+    `{"a":${'['.repeat(DEEP)}${']'.repeat(DEEP)}}`,
+    `{"a":"${'x'.repeat(300_000)}"}`,
+  ];
+
+  /** The answer is JSON, in the form of its protocol, and below 500. */
+  const expectAnswer = (request: FuzzRequest, { status, headers, body }: Answer) => {
+    const isRpc = request.path.endsWith('/mcp');
+    const isForm = isRpc ? body?.jsonrpc === '2.0' : typeof (body?.ucp ?? body?.code) !== 'undefined';
+    const isFine = status < 500 && headers['content-type'] === 'application/json' && isForm;
+    if (!isFine) expect({ request, status, body }).toBe('a refusal');
+  };
+
+  /** The bodies with one value replaced by an odd one. */
+  function* oddBodies(body: string, place: (parsed: never) => object, index: number): Generator<string> {
+    const parsed = JSON.parse(body) as never;
+    const holder = place(parsed) as Record<string, unknown>;
+    for (const [at, key] of Object.keys(holder).entries()) {
+      const valid = holder[key];
+      for (const value of someInTurn(ODD_VALUES, index + at, 3)) {
+        holder[key] = value;
+        yield JSON.stringify(parsed);
+      }
+      holder[key] = valid;
+    }
+  }
+
+  test.each(SHOP_CALLS.map((call, index) => ({ ...call, index })))('$name', async (call) => {
+    const request = await shopRequest(call, shop, assistant.profile);
+    const { body } = request;
+    const isRpc = call.transport === 'mcp';
+    const before = await fingerprint(service);
+    if (isRpc || call.operation.argument !== undefined) {
+      for (const broken of someInTurn(BROKEN, call.index, 3)) {
+        const answer = await sent(service, { ...request, body: broken });
+        expectAnswer(request, answer);
+        // Who ends something, or asks for it, need not say more.
+        if (answer.status < 400) expect(outcomeOf(answer)).not.toBe('found');
+      }
+      expect(await fingerprint(service)).toEqual(before);
+    }
+    const whole = (parsed: object) => parsed;
+    const given = (parsed: { params: { arguments: object } }) => parsed.params.arguments;
+    const texts = [
+      ...(isRpc ? oddBodies(String(body), given, call.index) : []),
+      ...(body === undefined ? [] : oddBodies(String(body), whole, call.index)),
+    ];
+    for (const text of texts) expectAnswer(request, await sent(service, { ...request, body: text }));
+    for (const id of call.operation.path.includes(':id')
+      ? ['%00', '%ff', 'x'.repeat(500), '%2e%2e', '{}']
+      : []) {
+      const path = request.path.replace(/(s)\/[^/]+/, `$1/${id}`);
+      const { status } = await sent(service, { ...request, path });
+      expect([id, status < 500]).toEqual([id, true]);
+    }
+  });
+
+  test.each(ofTheDay(TOOLS, 24).map((tool, index) => ({ ...tool, tool, index })))(
+    '$name',
+    async ({ tool, index }) => {
+      const request = await toolRequest(tool, shop, token);
+      for (const broken of someInTurn(BROKEN, index, 2)) {
+        const answer = await sent(service, { ...request, body: broken });
+        expectAnswer(request, answer);
+        expect(answer.status).toBeGreaterThanOrEqual(400);
+      }
+      const given = (parsed: { params: { arguments: object } }) => parsed.params.arguments;
+      for (const text of oddBodies(String(request.body), given, index)) {
+        expectAnswer(request, await sent(service, { ...request, body: text }));
+      }
+    },
+  );
+});

@@ -1,8 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../src/kernel/ids.ts';
+import { TOOLS } from '../src/mcp/tools.ts';
+import { givenMerchant } from './admin.ts';
+import {
+  answerOf,
+  givenTools,
+  operationOf,
+  sent,
+  SHOP_CALLS,
+  shopRequest,
+  toolRequest,
+} from './assistant-requests.ts';
 import { demoShop, expectRefusal, fingerprint, givenOtherShop, shopFingerprint, startDemo } from './demo.ts';
+import { startFakeAssistant, type FakeAssistant } from './fake-assistant.ts';
 import { OPERATIONS, validCall, type Operation, type Shop } from './operations.ts';
-import { oneInTurn, someInTurn } from './seed.ts';
+import { aQuarter, ofTheDay, oneInTurn, someInTurn } from './seed.ts';
 import { urlOf, type Service } from './service.ts';
 
 const MALFORMED = ['x', "'", '..%2f..', '%00', '%ff', 'x'.repeat(300), '%20', '*', 'null', '0', '-1'];
@@ -140,6 +152,69 @@ describe('an answer to one shop', () => {
       expect(status).toBe(operation.status);
       expect(await rowsOf(shop.shopId)).not.toEqual(ours);
       expect(await rowsOf(other.shopId)).toEqual(theirs);
+    },
+  );
+});
+
+describe('assistants of a shop, and ids of another', () => {
+  let assistant: FakeAssistant;
+
+  beforeAll(async () => {
+    assistant = await startFakeAssistant();
+    const [first] = SHOP_CALLS;
+    for (const one of [shop, other]) await sent(service, await shopRequest(first!, one, assistant.profile));
+  });
+  afterAll(() => assistant.close());
+
+  const named = SHOP_CALLS.filter(
+    ({ operation: { path, input } }) => /:id/.test(path) || !('query' in input.properties),
+  );
+
+  test.each(named)('$name: they do not exist', async (call) => {
+    const request = await shopRequest(call, shop, assistant.profile, other);
+    const before = await fingerprint(service);
+    const answer = await sent(service, request);
+    // Who looks several up is told of each that is not there.
+    expect(answer.text).toContain('"code":"not_found"');
+    expect(answer.text).not.toContain(other.shopId.toLowerCase());
+    expect(await fingerprint(service)).toEqual(before);
+
+    const atHome = { ...request, headers: { ...request.headers, host: 'othershop.localhost' } };
+    const found = await sent(service, atHome);
+    expect(found.text).not.toContain('"code":"not_found"');
+    expect(found.text).not.toContain(shop.shopId.toLowerCase());
+  });
+});
+
+describe('tools of merchants, and ids of another shop', () => {
+  const withIds = TOOLS.filter((tool) =>
+    Object.keys(operationOf(tool).params).some((name) => name !== NO_ID),
+  );
+
+  test.each(ofTheDay(withIds, Math.ceil(withIds.length / 2)))('$name: they do not exist', async (tool) => {
+    const merchant = await givenMerchant(service, 'owner');
+    const request = await toolRequest(tool, shop, await givenTools(shop), other);
+    const before = await fingerprint(service);
+    const answer = answerOf(await sent(service, request));
+    if (tool.kind === 'plans') {
+      // A plan names what it will do; that there is nothing to do it with is found out when it is done.
+      const { pathname, search } = new URL(JSON.parse(answer).confirmAt);
+      const { status, text } = await merchant.post(pathname + search, { answer: 'confirm' });
+      expect([status, text.includes(other.shopId)]).toEqual([404, false]);
+    } else {
+      expect(answer).toMatch(/^Error: /);
+    }
+    const { assistant_plan: _plans, audit_entry: _entries, ...after } = await fingerprint(service);
+    const { assistant_plan: _plansBefore, audit_entry: _entriesBefore, ...unchanged } = before;
+    expect(after).toEqual(unchanged);
+  });
+
+  test.each(aQuarter(TOOLS.filter(({ kind }) => kind === 'reads')))(
+    '$name: its answer holds nothing of another',
+    async (tool) => {
+      const answer = await sent(service, await toolRequest(tool, other, await givenTools(other)));
+      expect(answerOf(answer)).not.toMatch(/^Error: |^Problem: /);
+      expect(answer.text).not.toContain(shop.shopId);
     },
   );
 });

@@ -217,6 +217,37 @@ test('a quantity that does not fit is changed, and never silently', async () => 
     update product set stock = 20 where shop_id = 'DemoShop' and product_number = 'AP-100'`);
 });
 
+test('a product that is no longer sold leaves the cart, and never silently', async () => {
+  const row = await service.db.one<{ id: string }>(sql`
+    select upper(product_id::text) as id from product
+    where shop_id = 'DemoShop' and visible and kind = 'regular' and stock > 20 and product_number <> 'AP-100'
+    order by product_number limit 1`);
+  const { id } = row!;
+  const { body: cart } = await create(lines([kettle, 1], [id, 2]));
+  const { body: session } = await send('POST', '/checkout-sessions', lines([id, 1]));
+  expect([cart.line_items.length, session.status]).toEqual([2, 'requires_escalation']);
+  const deleted = await service.call('DELETE', `/DemoShop/products/${id}`, { token: 'demo-all' });
+  expect(deleted.status).toBe(204);
+
+  const gone = {
+    type: 'error',
+    code: 'item_unavailable',
+    severity: 'recoverable',
+    content: 'A product in your cart is no longer sold, so it is not listed here.',
+  };
+  const goneIn = ({ messages }: { messages: { code: string }[] }) =>
+    messages.filter(({ code }) => code === 'item_unavailable');
+  for (const [path, left, status] of [
+    [`/carts/${cart.id}`, 1, undefined],
+    [`/checkout-sessions/${session.id}`, 0, 'incomplete'],
+  ] as const) {
+    const { body } = await send('GET', path);
+    expect([body.line_items.length, body.status, goneIn(body)]).toEqual([left, status, [gone]]);
+  }
+  const { body: replaced } = await send('PUT', `/carts/${cart.id}`, lines([kettle, 1]));
+  expect(goneIn(replaced)).toEqual([]);
+});
+
 test('goods that are sold by the metre are counted in steps', async () => {
   await service.db.run(sql`
     update product set version = version + 1,

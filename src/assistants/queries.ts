@@ -1,6 +1,7 @@
 import type { JsonWebKey } from 'node:crypto';
 import type { Queries, Transaction } from '../db/database.ts';
 import { insertInto } from '../db/insert.ts';
+import { createLease } from '../db/lease.ts';
 import { sql } from '../db/sql.ts';
 
 export interface KeyRow {
@@ -251,6 +252,30 @@ export async function findAssistantOf(
     where customer_order.shop_id = ${shopId} and assistant_session.shop_id = ${shopId}
       and customer_order.order_id = ${orderId}`);
   return row?.profile;
+}
+
+const noticeLease = createLease(sql`assistant_session`);
+
+/** Takes the session of an order for the one who sends a notice. undefined: there is none, or another one sends. */
+export async function leaseSessionOf(
+  db: Queries,
+  shopId: string,
+  orderId: string,
+  holder: string,
+): Promise<string | undefined> {
+  const [taken] = await noticeLease.take<{ sessionId: string }>(
+    db,
+    sql`shop_id = ${shopId} and session_id = (
+      select assistant_session_id from customer_order
+      where customer_order.shop_id = ${shopId} and order_id = ${orderId})`,
+    holder,
+    sql`upper(session_id::text) as "sessionId"`,
+  );
+  return taken?.sessionId;
+}
+
+export function releaseSession(db: Queries, shopId: string, sessionId: string, holder: string) {
+  return noticeLease.release(db, sql`shop_id = ${shopId} and session_id = ${sessionId}`, holder);
 }
 
 /** The sessions whose buyer is this customer, by their orders, oldest first. */

@@ -136,3 +136,7 @@ export function isExpired({ changedAt }: StoredCart, now: Date): boolean {
 }
 
 export const productIdsOf = ({ lines }: Pick<StoredCart, 'lines'>) => lines.map(({ productId }) => productId);
+
+/** Whether lines are left out because their product is no longer sold: they are stored, and neither shown nor ordered. */
+export const hasLeftOutLines = ({ cart, priced }: Pick<PricedCart, 'cart' | 'priced'>) =>
+  priced.content.lines.length < cart.lines.length;

@@ -210,7 +210,7 @@ export const COMMANDS: readonly Command[] = [
     example: 'mcp DemoShop --url http://localhost:8080',
     options: {
       url: { type: 'string', value: 'URL', summary: 'Where the service is (default: this machine).' },
-      write: { type: 'boolean', summary: 'Let it change prices and stock, ship and cancel orders.' },
+      write: { type: 'boolean', summary: 'Let it change the shop, except for what a person must confirm.' },
     },
     run: async (call) => (await import('./mcp.ts')).handlers['mcp'](call),
   },

@@ -42,11 +42,11 @@ const GET_PLAN = {
 
 export function listTools({ scopes }: CallingApp): object[] {
   const known = TOOLS.filter((tool) => tool.scopes.every((scope) => scopes.has(scope)));
-  return [
-    ...known.map((tool) => toDefinition(tool, shortened(tool))),
-    toDefinition({ ...GET_PLAN, kind: 'reads' }, GET_PLAN.input),
-  ];
+  return [...known.map(describeTool), toDefinition({ ...GET_PLAN, kind: 'reads' }, GET_PLAN.input)];
 }
+
+/** A tool as the protocol lists it. */
+export const describeTool = (tool: Tool): object => toDefinition(tool, shortened(tool));
 
 function toDefinition(
   { name, title, description, kind }: Pick<Tool, 'name' | 'title' | 'description' | 'kind'>,
@@ -99,11 +99,17 @@ export async function callTool(params: RpcParams, caller: ToolCaller, deps: Tool
   if (!tool) throw invalidParameters('There is no such tool');
   const missing = tool.scopes.find((scope) => !caller.app.scopes.has(scope));
   if (missing !== undefined) return refused(`The permission ${missing} was not granted`);
-  const problem = problemOf(tool.input, given);
+  const problem = argumentProblem(tool, given);
   if (problem !== undefined) return refused(problem);
-  if (changesPrice(tool, given)) return refused(`Prices are changed with ${CHANGE_PRICES.name}`);
   if (await needsPerson(tool, given, caller, deps)) return plan(tool, given, caller, deps);
   return run(tool, given, caller, deps);
+}
+
+/** Why a tool can't be called with these arguments; undefined: it can. */
+export function argumentProblem(tool: Tool, given: Record<string, unknown>): string | undefined {
+  const problem = problemOf(tool.input, given);
+  if (problem !== undefined) return problem;
+  return changesPrice(tool, given) ? `Prices are changed with ${CHANGE_PRICES.name}` : undefined;
 }
 
 function problemOf(input: Tool['input'], given: object): string | undefined {

@@ -19,12 +19,11 @@ import {
   rpc,
 } from '../../test/connected-assistant.ts';
 import { shopFingerprint, startDemo } from '../../test/demo.ts';
-import { ofTheDay, someInTurn } from '../../test/seed.ts';
-import type { Service } from '../../test/service.ts';
+import { startFakeAssistant } from '../../test/fake-assistant.ts';
+import type { Answer, Service } from '../../test/service.ts';
 import { oauthCleanup } from '../apps/oauth/tokens.ts';
 import { sql } from '../db/sql.ts';
 import { adminMessagesIn, LANGUAGES } from '../admin/messages.ts';
-import { SCOPES } from '../http/scopes.ts';
 import { TOOLS } from './tools.ts';
 
 let service: Service;
@@ -59,6 +58,8 @@ describe('how an assistant finds out', () => {
       issuer: ORIGIN,
       authorization_endpoint: `${ORIGIN}/admin/connect`,
       token_endpoint: `${ORIGIN}/oauth/token`,
+      revocation_endpoint: `${ORIGIN}/oauth/revoke`,
+      revocation_endpoint_auth_methods_supported: ['none'],
       registration_endpoint: `${ORIGIN}/oauth/register`,
       code_challenge_methods_supported: ['S256'],
       client_id_metadata_document_supported: true,
@@ -247,6 +248,47 @@ describe('the consent', () => {
   });
 });
 
+test('a client whose id is the address of its description is connected, and shown by its host', async () => {
+  const site = await startFakeAssistant();
+  const clientId = `${site.origin}/client.json`;
+  site.file = { client_id: clientId, client_name: 'Described', redirect_uris: [CALLBACK] };
+  const connecting = connectLink(clientId);
+  const { status, text } = await merchant.get(`/apps/connect?${connecting.search}`);
+  expect([status, text.includes('Connect Described?'), text.includes(new URL(site.origin).host)]).toEqual([
+    200,
+    true,
+    true,
+  ]);
+  const code = (await agree(merchant, connecting)).searchParams.get('code')!;
+  const { body } = await exchange(service, connecting, code);
+  expect((await rpc(service, body.access_token, 'tools/list')).status).toBe(200);
+
+  const before = await fingerprint();
+  for (const file of [
+    { client_id: `${site.origin}/other.json`, redirect_uris: [CALLBACK] },
+    { client_id: clientId, redirect_uris: ['http://evil.example/'] },
+    { client_id: clientId, redirect_uris: [] },
+    { redirect_uris: [CALLBACK] },
+    'no JSON',
+    `{"client_id":"${'x'.repeat(2_000_000)}"}`,
+  ]) {
+    site.file = file;
+    const refused = await merchant.post(`/apps/connect?${connecting.search}`, {
+      answer: 'agree',
+      sees: 'products_read',
+    });
+    expect([file, refused.status, refused.headers['refresh']]).toEqual([file, 400, undefined]);
+  }
+  site.file = { client_id: clientId, redirect_uris: [CALLBACK] };
+  site.answer = (_request, response) => {
+    response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
+    return true;
+  };
+  expect((await merchant.get(`/apps/connect?${connecting.search}`)).status).toBe(400);
+  expect(await fingerprint()).toEqual(before);
+  await site.close();
+});
+
 describe('codes and tokens', () => {
   test('a code works once, in time, and for the one who asked', async () => {
     const connecting = connectLink(await registerClient(service, 'Once'));
@@ -279,7 +321,81 @@ describe('codes and tokens', () => {
       },
       'no-store',
     ]);
-    expect((await exchange(service, connecting, code)).body.error).toBe('invalid_grant');
+  });
+
+  test('a code that is used twice ends the connection of its first use, and no later one', async () => {
+    const connecting = connectLink(await registerClient(service, 'Replayed'));
+    const newCode = async () => (await agree(merchant, connecting)).searchParams.get('code')!;
+    const works = async ({ body }: Answer) =>
+      (await rpc(service, body.access_token, 'tools/list')).status === 200;
+    const first = await newCode();
+    const begun = await exchange(service, connecting, first);
+    expect(await works(begun)).toBe(true);
+    // Whoever sends it again, even without the verifier.
+    const again = await exchange(service, connecting, first, { code_verifier: 'another' });
+    expect([again.status, again.body]).toEqual([
+      400,
+      {
+        error: 'invalid_grant',
+        error_description: 'The code was used before, so the connection has ended',
+      },
+    ]);
+    expect(await works(begun)).toBe(false);
+    const form = { grant_type: 'refresh_token', refresh_token: begun.body.refresh_token };
+    const renewed = await request(service, '/oauth/token', {
+      form: { ...form, client_id: connecting.clientId },
+    });
+    expect(renewed.body.error).toBe('invalid_grant');
+
+    const second = await newCode();
+    await exchange(service, connecting, second);
+    const third = await exchange(service, connecting, await newCode());
+    expect((await exchange(service, connecting, second)).body.error_description).toMatch(
+      /^The code is unknown/,
+    );
+    expect(await works(third)).toBe(true);
+
+    const code = await newCode();
+    const both = await Promise.all([1, 2].map(() => exchange(service, connecting, code)));
+    expect(both.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 400]);
+    expect(await works(both.find(({ status }) => status === 200)!)).toBe(false);
+  });
+
+  test('are given back, both at once, by the assistant that has them', async () => {
+    const revoke = (form: Record<string, string>) => request(service, '/oauth/revoke', { form });
+    for (const [name, hint] of [
+      ['token', 'access_token'],
+      ['refreshToken', 'refresh_token'],
+      // The hint may be wrong.
+      ['refreshToken', 'access_token'],
+    ] as const) {
+      const connected = await connectAssistant(service, merchant, {}, 'Leaver');
+      const { clientId, token, refreshToken } = connected;
+      const other = await revoke({ token: connected[name], client_id: await registerClient(service) });
+      expect([other.status, other.body.error]).toEqual([400, 'invalid_grant']);
+      expect((await rpc(service, token, 'tools/list')).status).toBe(200);
+      const given = { token: connected[name], token_type_hint: hint, client_id: clientId };
+      for (const answer of [await revoke(given), await revoke(given)]) {
+        expect([answer.status, answer.text, answer.headers['cache-control']]).toEqual([200, '', 'no-store']);
+      }
+      expect((await rpc(service, token, 'tools/list')).status).toBe(401);
+      const refreshed = await request(service, '/oauth/token', {
+        form: { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId },
+      });
+      expect(refreshed.body.error).toBe('invalid_grant');
+    }
+    const before = await fingerprint();
+    for (const [form, status, error] of [
+      [{ token: 'demo-all', client_id: 'x' }, 200, undefined],
+      [{ token: 'DemoShop.demo-all', client_id: 'x' }, 200, undefined],
+      [{ token: `NoShop.${'x'.repeat(32)}`, client_id: 'x' }, 200, undefined],
+      [{ token: 'x' }, 401, 'invalid_client'],
+      [{ client_id: 'x' }, 400, 'invalid_request'],
+    ] as const) {
+      const answer = await revoke(form);
+      expect([form, answer.status, answer.body?.error]).toEqual([form, status, error]);
+    }
+    expect(await fingerprint()).toEqual(before);
   });
 
   test('are not in the database, and open nothing but the tools', async () => {
@@ -419,42 +535,6 @@ describe('tools', () => {
     expect(await fingerprint()).toEqual(before);
   });
 });
-
-/** Values that no argument should have, beside those of a wrong type. */
-const HOSTILE = [
-  null,
-  7,
-  -1e308,
-  '',
-  '../../EmptyShop/orders',
-  "' or 1=1 --",
-  '\u0000',
-  '\ud800',
-  'x'.repeat(20_000),
-  '00000000-0000-0000-0000-000000000000',
-  [],
-  {},
-  [[[[]]]],
-  { __proto__: { admin: true } },
-];
-
-test('hostile arguments are refused, and never a failure of the service', async () => {
-  const { token } = await connectAssistant(service, merchant, {
-    sees: SCOPES.filter((scope) => scope.endsWith('_read')),
-    does: SCOPES.filter((scope) => scope.endsWith('_write')),
-  });
-  for (const { name, input } of ofTheDay(TOOLS, 24)) {
-    for (const [index, key] of Object.keys(input.properties).entries()) {
-      for (const value of someInTurn(HOSTILE, index, 4)) {
-        const given = { name, arguments: { [key]: value } };
-        const { status, body } = await rpc(service, token, 'tools/call', given);
-        const isAnswered = status === 200 && Array.isArray(body.result.content);
-        // What PostgreSQL can not store is refused with the body.
-        expect([name, key, isAnswered || status === 400]).toEqual([name, key, true]);
-      }
-    }
-  }
-}, 120_000);
 
 test('every tool that answers a plan has words in the languages of the admin', () => {
   const planned = TOOLS.filter(({ kind }) => kind === 'plans').map(({ name }) => name);

@@ -1,3 +1,4 @@
+import type { InjectOptions } from 'fastify';
 import type { Random } from './random.ts';
 
 /** A request before and after it was damaged. */
@@ -9,6 +10,15 @@ export interface FuzzRequest {
   query: string;
   headers: Record<string, string>;
   body: string | Buffer | undefined;
+}
+
+export function injected({ method, path, query, headers, body }: FuzzRequest): InjectOptions {
+  return {
+    method,
+    url: query === '' ? path : `${path}?${query}`,
+    headers,
+    ...(body === undefined ? {} : { payload: body }),
+  };
 }
 
 /** What the damage may use of the operation and of all others. */

@@ -1,11 +1,14 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import type { Database } from '../../src/db/database.ts';
 import { insertDemoShop } from '../../src/commands/demo/demo-shop.ts';
+import { TOOLS } from '../../src/mcp/tools.ts';
+import { givenTools, SHOP_CALLS, shopRequest, toolRequest } from '../assistant-requests.ts';
 import { givenToken } from '../builders.ts';
+import { startFakeAssistant } from '../fake-assistant.ts';
 import { OPERATIONS, validCall, type Operation, type Shop } from '../operations.ts';
 import type { CallOptions, Service } from '../service.ts';
-import { damaged, type FuzzRequest, type Vocabulary } from './damage.ts';
+import { damaged, injected, type FuzzRequest, type Vocabulary } from './damage.ts';
 import { seeded, type Random } from './random.ts';
 
 /**
@@ -51,6 +54,9 @@ const MIN_PER_SHOP = 500;
 const USES = 25;
 const MAX_FINDINGS = 50;
 
+/** Of the requests, those of assistants: by them the rest of the service is reached in other ways. */
+const ASSISTANTS = 0.15;
+
 const REASONS: Record<number, string> = {
   400: 'Bad Request',
   401: 'Unauthorized',
@@ -72,6 +78,7 @@ export async function fuzz(service: Service, options: FuzzOptions): Promise<Fuzz
     statuses: new Map(),
     slowest: { ms: 0, operation: '' },
   };
+  const assistant = await startFakeAssistant();
   let begun = 0;
   const isOver = () => begun >= requests || isStopped() || report.findings.length >= MAX_FINDINGS;
   const found = (finding: Finding | undefined) => {
@@ -81,7 +88,7 @@ export async function fuzz(service: Service, options: FuzzOptions): Promise<Fuzz
   };
   let unluckyShops = 0;
   for (let round = 0; !isOver(); round++) {
-    const stage = await newStage(service, `Fuzz${round}`);
+    const stage = await newStage(service, `Fuzz${round}`, assistant.profile);
     const first = begun;
     let isWornOut = false;
     const isShopOver = () => isWornOut || begun - first >= REQUESTS_PER_SHOP || isOver();
@@ -119,6 +126,7 @@ export async function fuzz(service: Service, options: FuzzOptions): Promise<Fuzz
       if (fastest.ms > SLOWEST) found({ ...sent, ...fastest, problem: `took ${Math.round(fastest.ms)} ms` });
     }
   }
+  await assistant.close();
   return report;
 }
 
@@ -135,8 +143,9 @@ function count(report: FuzzReport, { operation }: Sent, { status, ms }: Answered
 }
 
 /** A shop with all that a demo shop has, and calls on it that would succeed. */
-async function newStage(service: Service, shopId: string) {
+async function newStage(service: Service, shopId: string, profile: string) {
   await service.db.transaction((tx) => insertDemoShop(tx, { shopId, knownTokens: false, rateLimit: 0 }));
+  await service.app.shopHosts.refresh();
   const shop: Shop = { service, shopId, token: await givenToken(service, shopId) };
   const words = {
     allParameters: [...new Set(OPERATIONS.flatMap(({ query }) => query))],
@@ -147,22 +156,46 @@ async function newStage(service: Service, shopId: string) {
       'unknown',
     ],
   };
-  const ready = new Map<Operation, { request: FuzzRequest; uses: number }>();
+  const tools = await givenTools(shop);
+  const ofAssistants: Fuzzed[] = [
+    ...SHOP_CALLS.map((call) => ({
+      name: call.name,
+      query: [],
+      make: () => shopRequest(call, shop, profile),
+    })),
+    ...TOOLS.map((tool) => ({
+      name: `/mcp ${tool.name}`,
+      query: [],
+      make: () => toolRequest(tool, shop, tools),
+    })),
+  ];
+  const ready = new Map<string, { request: FuzzRequest; uses: number }>();
 
   const next = async (random: Random): Promise<Sent> => {
     let operation = random.pick(OPERATIONS);
     // Drawing a document or a picture takes as long as fifty other requests.
     while (isCostly(operation) && random.chance(0.9)) operation = random.pick(OPERATIONS);
-    let valid = ready.get(operation);
+    const { name, query, make }: Fuzzed = random.chance(ASSISTANTS)
+      ? random.pick(ofAssistants)
+      : { ...operation, make: () => validRequest(operation, shop) };
+    let valid = ready.get(name);
     if (!valid || valid.uses >= USES) {
-      valid = { request: await validRequest(operation, shop), uses: 0 };
-      ready.set(operation, valid);
+      valid = { request: await make(), uses: 0 };
+      ready.set(name, valid);
     }
     valid.uses++;
-    const vocabulary: Vocabulary = { ...words, parameters: operation.query };
-    return { operation: operation.name, request: damaged(random, valid.request, vocabulary) };
+    const vocabulary: Vocabulary = { ...words, parameters: query };
+    return { operation: name, request: damaged(random, valid.request, vocabulary) };
   };
   return { next };
+}
+
+/** What is damaged. */
+interface Fuzzed {
+  name: string;
+  /** The query parameters that it declares. */
+  query: readonly string[];
+  make: () => Promise<FuzzRequest>;
 }
 
 async function validRequest(operation: Operation, shop: Shop): Promise<FuzzRequest> {
@@ -211,15 +244,6 @@ function textOf({ headers, rawPayload, body }: LightMyRequestResponse): string {
 function findingOf(sent: Sent, answered: Answered): Finding | undefined {
   const problem = problemOf(sent.request, answered);
   return problem === undefined ? undefined : { ...sent, ...answered, problem };
-}
-
-export function injected({ method, path, query, headers, body }: FuzzRequest): InjectOptions {
-  return {
-    method,
-    url: query === '' ? path : `${path}?${query}`,
-    headers,
-    ...(body === undefined ? {} : { payload: body }),
-  };
 }
 
 interface Answered {

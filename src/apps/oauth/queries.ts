@@ -57,13 +57,34 @@ export function insertConsentCode(
       ${consent.redirectAddress}, ${consent.challenge}, ${consent.scopes}, ${consent.expiresAt})`);
 }
 
-/** The consent of a code that is in time. Its code is gone then, whatever comes of it. */
-export function takeConsentCode(tx: Transaction, shopId: string, codeHash: Buffer) {
-  return tx.one<Consent>(sql`
-    delete from consent_code
+export interface GivenConsent extends Consent {
+  /** The connection that the code was exchanged for; null: it was not used yet. */
+  appId: string | null;
+}
+
+/** The consent of a code that is in time, locked, so that of two requests with it one is the second. */
+export function lockConsentCode(tx: Transaction, shopId: string, codeHash: Buffer) {
+  return tx.one<GivenConsent>(sql`
+    select client_id as "clientId", client_name as "clientName", upper(user_id::text) as "userId",
+      redirect_address as "redirectAddress", challenge, scopes, upper(app_id::text) as "appId"
+    from consent_code
     where shop_id = ${shopId} and code_hash = ${codeHash} and expires_at > ${tx.serviceNow}
-    returning client_id as "clientId", client_name as "clientName", upper(user_id::text) as "userId",
-      redirect_address as "redirectAddress", challenge, scopes`);
+    for update`);
+}
+
+/** Remembers the connection that a code was exchanged for, until the code would have ended. */
+export function setCodeUsed(tx: Transaction, shopId: string, codeHash: Buffer, appId: string) {
+  return tx.run(sql`
+    update consent_code set app_id = ${appId} where shop_id = ${shopId} and code_hash = ${codeHash}`);
+}
+
+export function deleteConsentCode(tx: Transaction, shopId: string, codeHash: Buffer) {
+  return tx.run(sql`delete from consent_code where shop_id = ${shopId} and code_hash = ${codeHash}`);
+}
+
+/** The code of an earlier connection of the same assistant, which ends nothing any more. */
+export function deleteCodesOf(tx: Transaction, shopId: string, appId: string) {
+  return tx.run(sql`delete from consent_code where shop_id = ${shopId} and app_id = ${appId}`);
 }
 
 export interface ConnectedAssistant {
@@ -113,6 +134,18 @@ export function lockRefreshToken(tx: Transaction, shopId: string, familyHash: Bu
     join app on app.shop_id = ${shopId} and app.app_id = refresh_token.app_id
     where refresh_token.shop_id = ${shopId} and family_hash = ${familyHash} and expires_at > ${tx.serviceNow}
     for update of refresh_token, app`);
+}
+
+/** The connection that an access token belongs to, locked. */
+export function lockAssistantOfToken(tx: Transaction, shopId: string, tokenHash: Buffer) {
+  return tx.one<{ appId: string; name: string; clientId: string }>(sql`
+    select app.app_id as "appId", app.name, client_id as "clientId"
+    from token
+    join connected_assistant on connected_assistant.shop_id = ${shopId}
+      and connected_assistant.app_id = token.app_id
+    join app on app.shop_id = ${shopId} and app.app_id = token.app_id
+    where token.shop_id = ${shopId} and token_hash = ${tokenHash}
+    for update of app`);
 }
 
 export function putRefreshToken(

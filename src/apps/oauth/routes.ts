@@ -10,11 +10,18 @@ import { SCOPES } from '../../http/scopes.ts';
 import { isId, newId } from '../../kernel/ids.ts';
 import { clientName, isClientMetadata, isRedirectAddress } from './clients.ts';
 import { extendClient, insertClient } from './queries.ts';
-import { exchangeCode, refresh, shopOfSecret, type GrantProblem, type IssuedTokens } from './tokens.ts';
+import {
+  exchangeCode,
+  refresh,
+  revoke,
+  shopOfSecret,
+  type GrantProblem,
+  type IssuedTokens,
+} from './tokens.ts';
 
 /*
  * How an assistant is connected (OAuth 2.1): it finds out where (RFC 9728, RFC 8414), registers itself (RFC 7591), sends the
- * person to the page of the admin that asks for consent, and exchanges the code for tokens.
+ * person to the page of the admin that asks for consent, and exchanges the code for tokens, which it may give back (RFC 7009).
  */
 
 const DAY = 86_400_000;
@@ -90,6 +97,8 @@ export async function oauthRoutes(app: FastifyInstance, deps: OauthDeps): Promis
         issuer: origin,
         authorization_endpoint: `${origin}${CONNECT_PATH}`,
         token_endpoint: `${origin}/oauth/token`,
+        revocation_endpoint: `${origin}/oauth/revoke`,
+        revocation_endpoint_auth_methods_supported: ['none'],
         registration_endpoint: `${origin}/oauth/register`,
         scopes_supported: SCOPES,
         response_types_supported: ['code'],
@@ -119,6 +128,15 @@ export async function oauthRoutes(app: FastifyInstance, deps: OauthDeps): Promis
         const origin = originOf(request, publicUrl);
         const tokens = await grant(request, resourceOf(origin), deps);
         return reply.headers(NO_STORE).send(tokens);
+      },
+    );
+
+    scope.post(
+      '/oauth/revoke',
+      { schema: { hide: true, body: Fields }, bodyLimit: BODY_LIMIT, config: { takesForm: true } },
+      async (request, reply) => {
+        await end(request, deps);
+        return reply.headers(NO_STORE).send();
       },
     );
   });
@@ -175,12 +193,7 @@ async function grant(
   resource: string,
   { db, config, limiter }: OauthDeps,
 ): Promise<IssuedTokens> {
-  if (config.RATE_LIMIT_ANONYMOUS > 0) {
-    await countCall(limiter, `oauth-token/${addressCaller(request.ip)}`, TOKENS_PER_HOUR, 'tokens');
-  }
-  const field = fieldsOf(request.body);
-  const clientId = field('client_id');
-  if (clientId === '') throw new OauthProblem('invalid_client', 'client_id is missing', 401);
+  const { field, clientId } = await readFields(request, { config, limiter });
   if (!['', resource].includes(field('resource'))) {
     throw new OauthProblem('invalid_target', `Tokens are for ${resource} only`);
   }
@@ -208,8 +221,34 @@ async function grant(
   return result;
 }
 
+/** Who asks for tokens, or gives them back: each client is public, so its id is all that it shows. */
+async function readFields(
+  request: FastifyRequest,
+  { config, limiter }: Pick<OauthDeps, 'config' | 'limiter'>,
+) {
+  if (config.RATE_LIMIT_ANONYMOUS > 0) {
+    await countCall(limiter, `oauth-token/${addressCaller(request.ip)}`, TOKENS_PER_HOUR, 'tokens');
+  }
+  const field = fieldsOf(request.body);
+  const clientId = field('client_id');
+  if (clientId === '') throw new OauthProblem('invalid_client', 'client_id is missing', 401);
+  return { field, clientId };
+}
+
+/** A token that opens nothing is as good as revoked, whatever it looks like. */
+async function end(request: FastifyRequest, deps: OauthDeps): Promise<void> {
+  const { field, clientId } = await readFields(request, deps);
+  const token = field('token');
+  if (token === '') throw new OauthProblem('invalid_request', 'token is missing');
+  const shopId = shopOfSecret(token);
+  if (shopId === undefined) return;
+  const isOwn = await deps.db.ofShop(shopId).transaction((tx) => revoke(tx, shopId, { token, clientId }));
+  if (!isOwn) throw new OauthProblem('invalid_grant', 'The token is of another client');
+}
+
 const GRANT_PROBLEMS: Readonly<Record<GrantProblem, string>> = {
   code: 'The code is unknown or over, or it was given to another client, address or verifier',
+  'code used twice': 'The code was used before, so the connection has ended',
   'refresh token': 'The refresh token is unknown or over',
   'used twice': 'The refresh token was used before, so the connection has ended',
 };

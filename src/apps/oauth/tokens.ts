@@ -8,14 +8,18 @@ import { deleteTokensOf, insertNamedApp, insertToken, replaceToken, updateAppSco
 import {
   deleteClientsBefore,
   deleteCodesBefore,
+  deleteCodesOf,
+  deleteConsentCode,
   deleteRefreshToken,
   findRefreshTokensBefore,
   insertAssistant,
   insertConsentCode,
   lockAssistant,
+  lockAssistantOfToken,
+  lockConsentCode,
   lockRefreshToken,
   putRefreshToken,
-  takeConsentCode,
+  setCodeUsed,
   type Consent,
 } from './queries.ts';
 
@@ -62,7 +66,7 @@ export interface IssuedTokens {
 }
 
 /** Why there are no tokens. It is no exception, because what was deleted for it stays deleted. */
-export type GrantProblem = 'code' | 'refresh token' | 'used twice';
+export type GrantProblem = 'code' | 'code used twice' | 'refresh token' | 'used twice';
 
 interface CodeExchange {
   code: string;
@@ -71,19 +75,34 @@ interface CodeExchange {
   verifier: string;
 }
 
-/** Exchanges a code, which is gone then in any case. An earlier connection of the same assistant and person ends. */
+/**
+ * Exchanges a code, which is good for one try. An earlier connection of the same assistant and person ends. A code that
+ * was exchanged before ends the connection that it began: one of the two who have it is a thief.
+ */
 export async function exchangeCode(
   tx: Transaction,
   shopId: string,
   { code, clientId, redirectAddress, verifier }: CodeExchange,
 ): Promise<IssuedTokens | GrantProblem> {
-  const consent = await takeConsentCode(tx, shopId, secretHash(code));
+  const codeHash = secretHash(code);
+  const consent = await lockConsentCode(tx, shopId, codeHash);
+  if (!consent) return 'code';
+  if (consent.appId !== null) {
+    const { appId, name } = (await lockAssistant(tx, shopId, consent.clientId, consent.userId))!;
+    await deleteSecretsOf(tx, shopId, appId);
+    await recordGrant(tx, shopId, { appId, name, problem: 'code used twice' });
+    return 'code used twice';
+  }
   const isRight =
-    consent?.clientId === clientId &&
+    consent.clientId === clientId &&
     consent.redirectAddress === redirectAddress &&
     consent.challenge === createHash('sha256').update(verifier).digest('base64url');
-  if (!consent || !isRight) return 'code';
+  if (!isRight) {
+    await deleteConsentCode(tx, shopId, codeHash);
+    return 'code';
+  }
   const { appId, name } = await connect(tx, shopId, consent);
+  await setCodeUsed(tx, shopId, codeHash, appId);
   await recordGrant(tx, shopId, { appId, name });
   const access = newAccess(tx, shopId);
   await insertToken(tx, shopId, { ...access, appId, scopes: consent.scopes });
@@ -96,8 +115,7 @@ export async function exchangeCode(
 async function connect(tx: Transaction, shopId: string, { clientId, clientName, userId, scopes }: Consent) {
   const known = await lockAssistant(tx, shopId, clientId, userId);
   if (known) {
-    await deleteTokensOf(tx, shopId, known.appId);
-    await deleteRefreshToken(tx, shopId, known.appId);
+    await deleteSecretsOf(tx, shopId, known.appId);
     await updateAppScopes(tx, shopId, known.appId, scopes);
     return known;
   }
@@ -124,6 +142,13 @@ async function insertUnderFreeName(
   return name;
 }
 
+/** Everything that opens the shop to an assistant. */
+async function deleteSecretsOf(tx: Transaction, shopId: string, appId: string): Promise<void> {
+  await deleteTokensOf(tx, shopId, appId);
+  await deleteRefreshToken(tx, shopId, appId);
+  await deleteCodesOf(tx, shopId, appId);
+}
+
 interface Refresh {
   refreshToken: string;
   clientId: string;
@@ -143,8 +168,7 @@ export async function refresh(
   if (!known || known.clientId !== clientId) return 'refresh token';
   const { appId, name, scopes } = known;
   if (!isSecretOf(secret, known.secretHash)) {
-    await deleteTokensOf(tx, shopId, appId);
-    await deleteRefreshToken(tx, shopId, appId);
+    await deleteSecretsOf(tx, shopId, appId);
     await recordGrant(tx, shopId, { appId, name, problem: 'used twice' });
     return 'used twice';
   }
@@ -156,6 +180,27 @@ export async function refresh(
     return 'refresh token';
   }
   return issued(access.token, await renewRefreshToken(tx, shopId, appId, family), scopes);
+}
+
+/**
+ * Ends a connection that its assistant has no use for any more (RFC 7009); either of its tokens names it. A token that is
+ * over already is as good as revoked. Returns false for a token of another client.
+ */
+export async function revoke(
+  tx: Transaction,
+  shopId: string,
+  { token, clientId }: { token: string; clientId: string },
+): Promise<boolean> {
+  const [, part = ''] = token.split('.');
+  const known =
+    (await lockAssistantOfToken(tx, shopId, secretHash(accessKey(token)))) ??
+    (await lockRefreshToken(tx, shopId, secretHash(part)));
+  if (!known) return true;
+  const { appId, name } = known;
+  if (known.clientId !== clientId) return false;
+  await deleteSecretsOf(tx, shopId, appId);
+  await recordGrant(tx, shopId, { appId, name, route: '/oauth/revoke' });
+  return true;
 }
 
 function newAccess(tx: Transaction, shopId: string) {
@@ -196,7 +241,12 @@ const issued = (access: string, refreshToken: string, scopes: readonly Scope[]):
 function recordGrant(
   tx: Transaction,
   shopId: string,
-  { appId, name, problem }: { appId: string; name: string; problem?: string },
+  {
+    appId,
+    name,
+    problem,
+    route = '/oauth/token',
+  }: { appId: string; name: string; problem?: string; route?: string },
 ): Promise<void> {
   return recordEntry(tx, {
     shopId,
@@ -205,7 +255,7 @@ function recordGrant(
     appId,
     appName: name,
     method: 'POST',
-    route: '/oauth/token',
+    route,
     object: { appId: appId.toUpperCase(), ...(problem !== undefined && { problem }) },
   });
 }
@@ -224,8 +274,5 @@ export const oauthCleanup: CleanupStep = {
 };
 
 function endConnection(db: Database, shopId: string, appId: string): Promise<void> {
-  return db.ofShop(shopId).transaction(async (tx) => {
-    await deleteTokensOf(tx, shopId, appId);
-    await deleteRefreshToken(tx, shopId, appId);
-  });
+  return db.ofShop(shopId).transaction((tx) => deleteSecretsOf(tx, shopId, appId));
 }

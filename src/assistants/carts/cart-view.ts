@@ -1,4 +1,4 @@
-import { LIFETIME, type PricedCart } from '../../carts/cart.ts';
+import { hasLeftOutLines, LIFETIME, type PricedCart } from '../../carts/cart.ts';
 import { deliveryProblem } from '../../carts/render.ts';
 import { pickupToken } from '../../carts/pickup-token.ts';
 import { anyText } from '../../catalogue/products/render.ts';
@@ -183,8 +183,9 @@ function taxTotals({ taxes }: Taxes, locale: string): Total[] {
     }));
 }
 
-/** What the cart in the shop says, too: taxes that are in the total, and why it can't be ordered yet. */
-function cartMessages({ cart, settings, priced }: PricedCart, { locale }: AssistantContext): Message[] {
+/** What the cart in the shop says, too: taxes that are in the total, what is no longer sold, and why it can't be ordered yet. */
+function cartMessages(open: PricedCart, { locale }: AssistantContext): Message[] {
+  const { cart, settings, priced } = open;
   const { content, totals } = priced;
   const messages = messagesIn(locale).storefront.cart;
   const money = (minor: number) => moneyText(minor, cart.currency, locale);
@@ -199,6 +200,16 @@ function cartMessages({ cart, settings, priced }: PricedCart, { locale }: Assist
       code: 'included_tax',
       content: `${messages.includedTax({ rate: percentText(rate, locale) })}: ${money(tax)}`,
     })),
+    ...(hasLeftOutLines(open)
+      ? [
+          {
+            type: 'error' as const,
+            code: 'item_unavailable',
+            severity: 'recoverable' as const,
+            content: messages.productRemoved,
+          },
+        ]
+      : []),
     ...(totals.minimum.isReached || totals.minimum.amount === null
       ? []
       : [

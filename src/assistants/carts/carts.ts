@@ -309,7 +309,7 @@ function refusalMessage(refusal: Error): Message {
 
 /** A quantity is fitted to the order unit, the stock and the most per order, and never silently. */
 function changedQuantities(
-  { cart, priced }: PricedCart,
+  { priced }: PricedCart,
   wanted: readonly WantedLine[],
   { locale, settings }: AssistantContext,
 ): Message[] {
@@ -318,7 +318,7 @@ function changedQuantities(
     const asked = wanted
       .filter(({ productId }) => productId === line.productId)
       .reduce((sum, { quantity }) => sum + quantity, 0);
-    const stored = Number(cart.lines[index]!.quantity);
+    const stored = Number(line.quantity);
     // Sums of decimals are off by a rounding.
     if (Math.abs(asked - stored) < 1e-6) return [];
     const name = anyText(line.name, locale, settings.defaultLocale) ?? line.productNumber;

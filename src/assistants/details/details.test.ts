@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { givenMerchant } from '../../../test/admin.ts';
 import { shopFingerprint, startDemo } from '../../../test/demo.ts';
+import { answerCalls, answerWith, givenInstalledApp, LABELS, startFakeApp } from '../../../test/fake-app.ts';
 import {
   ask,
   profileFile,
@@ -374,6 +376,67 @@ describe('the buyer', () => {
     expect(
       await service.db.many(sql`select 1 as one from newsletter_subscriber where email = ${BUYER.email}`),
     ).toEqual([]);
+  });
+
+  test('gets the delivery of an app that the assistant has chosen', async () => {
+    const app = await startFakeApp();
+    const options = [
+      { id: 'express', name: { en: 'Courier', de: 'Kurier' }, price: 1290, days: { from: 1, to: 2 } },
+      { id: 'boat', name: 'Slow boat', price: 300 },
+    ];
+    let offered = options;
+    const asked = answerCalls(app, (path) =>
+      path === '/delivery'
+        ? (question, response) => answerWith(app, question, response, JSON.stringify({ options: offered }))
+        : undefined,
+    );
+    const call = { kind: 'deliveryOptions', url: '/delivery', timeoutMs: 800, onFailure: 'hide' };
+    app.manifest = { ...LABELS, scopes: ['carts_read', 'orders_read'], webhooks: [], calls: [call] };
+    const merchant = await givenMerchant(service);
+    const appId = await givenInstalledApp(merchant, app);
+    try {
+      const made = await create({ buyer: BUYER, fulfillment: shippingTo(HAMBURG) });
+      const [group] = made.fulfillment.methods[0].groups as [{ options: { id: string; title: string }[] }];
+      const named = (title: string) => group.options.find((option) => option.title === title)!;
+      expect(named('Courier')).toMatchObject({ totals: [{ type: 'total', amount: 1290 }] });
+      expect(JSON.stringify(asked)).not.toContain('Brennan');
+      const choosing = ({ id }: { id: string }) => ({
+        fulfillment: shippingTo(HAMBURG, { groups: [{ id: 'all', selected_option_id: id }] }),
+      });
+      const session = await replace(made.id, choosing(named('Courier')));
+      expect([totalOf(session, 'fulfillment'), session.status]).toEqual([1290, 'requires_escalation']);
+      expect((await send('GET', `/checkout-sessions/${made.id}`)).body).toEqual(session);
+      // Nothing counts of a request with an option that the app offers no more.
+      offered = options.slice(0, 1);
+      const refused = await replace(made.id, choosing(named('Slow boat')));
+      expect(errorsOf(refused)[0]).toEqual([
+        'option_unavailable',
+        '$.fulfillment.methods[0].groups[0].selected_option_id',
+      ]);
+      expect([totalOf(refused), totalOf(refused, 'fulfillment')]).toEqual([totalOf(session), 1290]);
+
+      const buyer = givenBuyer();
+      await buyer.get(pathOf(session.continue_url));
+      const review = await buyer.submit('/checkout/delivery', {
+        shippingMethod: named('Courier').id,
+        paymentMethod: await advance(),
+      });
+      expect(mainOf(review)).toContain('Courier');
+      await buyer.submit('/checkout/order', { reviewed: reviewedIn(review.text) });
+      const { body: completed } = await send('GET', `/checkout-sessions/${made.id}`);
+      expect([completed.status, totalOf(completed)]).toEqual(['completed', totalOf(session)]);
+      const { body: order } = await send('GET', `/orders/${completed.order.id}`);
+      expect(order.fulfillment.expectations).toMatchObject([
+        { method_type: 'shipping', description: expect.stringMatching(/^Courier: /) },
+      ]);
+      const placed = await service.db.one<{ option: object }>(sql`
+        select content #> '{shipping,option}' as option from customer_order
+        where shop_id = 'DemoShop' order by created_at desc limit 1`);
+      expect(placed!.option).toMatchObject({ appId, optionId: 'express' });
+    } finally {
+      await merchant.post(`/apps/${appId}/uninstall`);
+      await app.close();
+    }
   });
 
   test('is told before ordering when the total is another one', async () => {

@@ -1,10 +1,11 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Sender } from '../../apps/webhooks/sending.ts';
 import type { Database } from '../../db/database.ts';
+import { newId } from '../../kernel/ids.ts';
 import { ASSISTANT_ORDER_QUEUE, type AssistantNotice } from '../../orders/assistant-notices.ts';
 import { findOrderWithActivity } from '../../orders/manage-queries.ts';
 import type { Background } from '../../platform/background.ts';
-import { startWorker, type Job } from '../../platform/jobs/worker.ts';
+import { Postponed, startWorker, type Job } from '../../platform/jobs/worker.ts';
 import { ownOrigin, type ShopHosts } from '../../shops/shop/hosts.ts';
 import { findSettings } from '../../shops/settings/settings.ts';
 import { profileAddress } from '../fetch-profile.ts';
@@ -12,7 +13,7 @@ import { signingKey } from '../keys.ts';
 import { requestSignature } from '../message-signature.ts';
 import { success } from '../outcome.ts';
 import type { PlatformProfiles } from '../profiles.ts';
-import { findSession } from '../queries.ts';
+import { findAssistantOf, findSession, leaseSessionOf, releaseSession } from '../queries.ts';
 import { assistantTokens } from '../tokens.ts';
 import { shownOrder } from './order-view.ts';
 import { ORDER } from './orders.ts';
@@ -40,10 +41,9 @@ export interface NoticeDeps {
 
 export function startOrderNotices(deps: NoticeDeps): Background {
   const { db, log, sender, pause } = deps;
-  const inTurn = createTurns();
   const worker = startWorker<AssistantNotice>(db, ASSISTANT_ORDER_QUEUE, {
     log,
-    run: (job) => inTurn(job.content.orderId, () => send(deps, job)),
+    run: (job) => sendInTurn(deps, job),
     giveUp: () => sender.close(),
     atOnce: AT_ONCE,
     ...(pause !== undefined && { pause }),
@@ -51,19 +51,28 @@ export function startOrderNotices(deps: NoticeDeps): Background {
   return { stop: () => worker.stop() };
 }
 
-/** Work with the same key runs one after the other, so that an earlier state of an order does not arrive after a later one. */
-function createTurns() {
-  const last = new Map<string, Promise<void>>();
-  return (key: string, work: () => Promise<void>): Promise<void> => {
-    const before = last.get(key) ?? Promise.resolve();
-    const run = before.catch(() => {}).then(work);
-    last.set(key, run);
-    const forget = () => {
-      if (last.get(key) === run) last.delete(key);
-    };
-    run.then(forget, forget);
-    return run;
-  };
+/** Milliseconds after which a notice looks again whether another one of its order is under way. */
+const WAIT = 500;
+
+/**
+ * One notice of an order after the other, in all processes: each says the order as it is when its turn has come, so an
+ * earlier state does not arrive after a later one.
+ */
+async function sendInTurn(deps: NoticeDeps, job: Job<AssistantNotice>): Promise<void> {
+  const { shopId, orderId } = job.content;
+  const db = deps.db.ofShop(shopId);
+  const holder = newId(db.serviceNow);
+  const leased = await leaseSessionOf(db, shopId, orderId, holder);
+  if (leased !== undefined) {
+    try {
+      await send(deps, job);
+    } finally {
+      await releaseSession(db, shopId, leased, holder);
+    }
+  } else if ((await findAssistantOf(db, shopId, orderId)) !== undefined) {
+    const until = new Date(db.serviceNow.getTime() + WAIT);
+    throw new Postponed('Another notice of the order is under way', until);
+  }
 }
 
 async function send(deps: NoticeDeps, { id, content }: Job<AssistantNotice>): Promise<void> {

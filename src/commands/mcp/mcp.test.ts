@@ -9,7 +9,7 @@ import type { Service } from '../../../test/service.ts';
 import { runCommand } from '../run.ts';
 import { createAssistantServer } from './server.ts';
 import { shortenAnswer } from '../../mcp/shortened.ts';
-import { TOOLS } from './tools.ts';
+import { TOOLS } from '../../mcp/tools.ts';
 
 let service: Service;
 let origin: string;
@@ -46,20 +46,20 @@ const idOf = async (list: string, q: string, field: string): Promise<string> => 
 };
 
 describe('reading', () => {
-  test('the tools are listed with small schemas, and none that writes', async () => {
+  test('the tools of /mcp are listed, and none that writes', async () => {
     const { client } = await assistant();
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(
-      TOOLS.filter(({ writes }) => !writes).map(({ name }) => name),
+      TOOLS.filter(({ kind }) => kind === 'reads').map(({ name }) => name),
     );
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
-    expect(JSON.stringify(tools).length).toBeLessThan(12_000);
+    expect(JSON.stringify(tools).length).toBeLessThan(40_000);
     expect(client.getInstructions()).toContain('Nothing can be changed.');
   });
 
   test('products are found, and one is read', async () => {
     const { call } = await assistant();
-    const found = JSON.parse((await call('search_products', { query: 'kettle' })).text);
+    const found = JSON.parse((await call('list_products', { q: 'kettle' })).text);
     expect(found).toMatchObject({ results: 1, items: [{ name: 'Beacon Kettle 1.7 l' }] });
     const [{ productId }] = found.items;
     const { text } = await call('get_product', { productId, locale: 'de_DE' });
@@ -70,12 +70,15 @@ describe('reading', () => {
 
   test('orders, customers and sales are read', async () => {
     const { call } = await assistant();
-    const orders = JSON.parse((await call('list_orders', { notReached: 'dispatchedOn' })).text);
+    const orders = JSON.parse((await call('list_orders', { dispatchedOn: false, resultsPerPage: 20 })).text);
     const unsent = await service.call('GET', '/DemoShop/orders?dispatchedOn=false', { token: 'demo-all' });
     expect(orders.results).toBe(unsent.body.results);
     const { orderId, orderNumber } = orders.items[0];
-    expect(JSON.parse((await call('get_order', { orderId })).text)).toMatchObject({ orderId, orderNumber });
-    const customers = JSON.parse((await call('list_customers')).text);
+    expect(JSON.parse((await call('get_managed_order', { orderId })).text)).toMatchObject({
+      orderId,
+      orderNumber,
+    });
+    const customers = JSON.parse((await call('list_customers', { resultsPerPage: 20 })).text);
     expect(customers).toMatchObject({ results: 15, resultsPerPage: 20 });
     const { customerId } = customers.items[0];
     expect(JSON.parse((await call('get_customer', { customerId })).text)).toMatchObject({
@@ -88,9 +91,7 @@ describe('reading', () => {
     const sales = await service.call('GET', `/DemoShop/sales?${new URLSearchParams(period).toString()}`, {
       token: 'demo-all',
     });
-    expect(JSON.parse((await call('sales_report', period)).text)).toEqual(
-      JSON.parse(shortenAnswer(sales.body)),
-    );
+    expect(JSON.parse((await call('get_sales', period)).text)).toEqual(JSON.parse(shortenAnswer(sales.body)));
     for (const name of ['get_shop', 'list_categories', 'list_returns']) {
       expect([name, (await call(name)).isError]).toEqual([name, false]);
     }
@@ -102,16 +103,16 @@ describe('what is refused changes nothing', () => {
     const before = await shopFingerprint(service, 'DemoShop');
     const { call } = await assistant({ token: 'demo-all' });
     const productId = await productIdOf('kettle');
-    expect(await call('change_price', { productId, price: 1 })).toEqual({
+    expect(await call('change_prices', { prices: [{ productId, price: 1 }] })).toEqual({
       isError: true,
-      text: 'MCP error -32602: Tool change_price not found',
+      text: 'There is no tool change_prices',
     });
     expect(await shopFingerprint(service, 'DemoShop')).toEqual(before);
   });
 
   test('an argument that the tool does not have', async () => {
     const { call } = await assistant();
-    const { isError, text } = await call('search_products', { words: 'kettle' });
+    const { isError, text } = await call('list_products', { words: 'kettle' });
     expect(isError).toBe(true);
     expect(text).toContain('words');
   });
@@ -120,7 +121,7 @@ describe('what is refused changes nothing', () => {
     const before = await shopFingerprint(service, 'DemoShop');
     const productId = await productIdOf('kettle');
     const { call } = await assistant({ mayWrite: true });
-    expect(await call('change_price', { productId, price: 1 })).toEqual({
+    expect(await call('change_prices', { prices: [{ productId, price: 1 }] })).toEqual({
       isError: true,
       text: `The token lacks the scope products_write, Request: PATCH /rs/shops/DemoShop/products/${productId}`,
     });
@@ -131,9 +132,9 @@ describe('what is refused changes nothing', () => {
 
   test('an id that is a path, another shop, an unknown token, a service that is not there', async () => {
     const { call } = await assistant({ token: 'demo-all', mayWrite: true });
-    expect(await call('get_product', { productId: '../orders' })).toMatchObject({
+    expect(await call('get_product', { productId: '../orders' })).toEqual({
       isError: true,
-      text: expect.stringContaining('Invalid UUID'),
+      text: 'productId is no id',
     });
     const other = await assistant({ shopId: '../EmptyShop' });
     expect(await other.call('get_shop')).toMatchObject({ isError: true });
@@ -147,13 +148,17 @@ describe('what is refused changes nothing', () => {
   });
 });
 
-test('with --write, prices, stock and orders are changed', async () => {
+test('with --write, one price, the stock and orders are changed, and nothing that a person must confirm', async () => {
   const { client, call } = await assistant({ token: 'demo-all', mayWrite: true });
   const { tools } = await client.listTools();
-  expect(tools).toHaveLength(TOOLS.length);
+  expect(tools.map(({ name }) => name)).toEqual(
+    TOOLS.filter(({ kind }) => kind !== 'plans').map(({ name }) => name),
+  );
   const productId = await productIdOf('kettle');
-  expect(await call('change_price', { productId, price: 47.5 })).toMatchObject({ isError: false });
-  expect(await call('set_stock', { productId, stock: 30 })).toMatchObject({ isError: false });
+  const change = { productId, price: 47.5 };
+  expect(await call('change_prices', { prices: [change] })).toMatchObject({ isError: false });
+  const stock = { op: 'replace', path: '/stocklevel', value: 30 };
+  expect(await call('update_product', { productId, body: [stock] })).toMatchObject({ isError: false });
   const { body: product } = await service.call('GET', `/DemoShop/products/${productId}`, {
     token: 'demo-all',
   });
@@ -163,12 +168,34 @@ test('with --write, prices, stock and orders are changed', async () => {
     token: 'demo-all',
   });
   const [first, second] = orders.body.items as { orderId: string }[];
-  const shipped = await call('ship_order', { orderId: first!.orderId, carrier: 'DHL', trackingCode: '0815' });
-  expect(JSON.parse(shipped.text)).toMatchObject({
+  const shipment = { orderId: first!.orderId, carrier: 'DHL', trackingCode: '0815' };
+  expect(JSON.parse((await call('create_shipment', shipment)).text)).toMatchObject({
     management: { shipments: [{ carrier: 'DHL', trackingCode: '0815' }] },
   });
-  const cancelled = await call('cancel_order', { orderId: second!.orderId, reason: 'ordered twice' });
-  expect(JSON.parse(cancelled.text)).toMatchObject({ rejectedOn: expect.any(String) });
+
+  const before = await shopFingerprint(service, 'DemoShop');
+  for (const [name, input, text] of [
+    ['cancel_order', { orderId: second!.orderId }, 'There is no tool cancel_order'],
+    ['change_prices', { prices: [change, change] }, 'change_prices changes one price here'],
+    [
+      'update_product',
+      { productId, body: [{ op: 'replace', path: '/priceInfo/price/amount', value: 1 }] },
+      'Prices are changed with change_prices',
+    ],
+  ] as const) {
+    expect(await call(name, input)).toEqual({ isError: true, text });
+  }
+  expect(await shopFingerprint(service, 'DemoShop')).toEqual(before);
+});
+
+test('the guides and the reference are read as well', async () => {
+  const { client } = await assistant();
+  const { resources } = await client.listResources();
+  expect(resources.map(({ uri }) => uri)).toContain('kontor://guides/mcp.md');
+  const { contents } = await client.readResource({ uri: 'kontor://reference/createShipment' });
+  expect(contents).toMatchObject([
+    { mimeType: 'application/json', text: expect.stringContaining('/shipments') },
+  ]);
 });
 
 test('the command speaks the protocol over stdin and stdout, and ends with them', async () => {

@@ -1,11 +1,20 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { z } from 'zod';
+import {
+  CallToolRequestSchema,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ListToolsRequestSchema,
+  ReadResourceRequestSchema,
+  type CallToolResult,
+} from '@modelcontextprotocol/sdk/types.js';
+import { isId } from '../../kernel/ids.ts';
+import { argumentProblem, describeTool } from '../../mcp/call-tool.ts';
+import { listResources, listTemplates, readResource } from '../../mcp/resources.ts';
 import { shortenAnswer } from '../../mcp/shortened.ts';
-import { TOOLS, type ApiRequest } from './tools.ts';
+import { CHANGE_PRICES, OPERATIONS, TOOLS, type PlannedCall, type Tool } from '../../mcp/tools.ts';
+import { programVersion } from '../../platform/version.ts';
 
 export interface AssistantAccess {
   /** Scheme and host of the service. */
@@ -27,23 +36,23 @@ export async function serveAssistant(access: AssistantAccess): Promise<void> {
 }
 
 /**
- * The tools that this access may use. Others are not even listed; calls beyond the token's scopes are refused by the
- * service.
+ * The tools of /mcp, as far as this access may use them; the scopes of the token are the service's to check. What a person
+ * confirms there is not offered here, because nobody would be asked.
  */
-export function createAssistantServer(access: AssistantAccess): McpServer {
-  const server = new McpServer(
-    { name: 'kontor', version: packageVersion() },
-    { instructions: instructions(access), maxToolInputElements: 100 },
+export function createAssistantServer(access: AssistantAccess): Server {
+  const tools = TOOLS.filter(({ kind }) => kind === 'reads' || (kind === 'writes' && access.mayWrite));
+  const server = new Server(
+    { name: 'kontor', version: programVersion() },
+    { capabilities: { tools: {}, resources: {} }, instructions: instructions(access) },
   );
-  for (const { name, title, description, input, writes, isFinal, request } of TOOLS) {
-    if (writes && !access.mayWrite) continue;
-    const annotations = { title, readOnlyHint: !writes, destructiveHint: isFinal, openWorldHint: false };
-    // An unknown name is refused: silently ignored, it would return an answer to another question.
-    const inputSchema = z.strictObject(input);
-    server.registerTool(name, { title, description, inputSchema, annotations }, (given) =>
-      call(access, request(given as never)),
-    );
-  }
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(describeTool) }));
+  server.setRequestHandler(CallToolRequestSchema, ({ params: { name, arguments: given = {} } }) => {
+    const tool = tools.find((one) => one.name === name);
+    return tool ? callTool(access, tool, given) : refused(`There is no tool ${name.slice(0, 100)}`);
+  });
+  server.setRequestHandler(ListResourcesRequestSchema, listResources);
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, listTemplates);
+  server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => readResource(params, access.origin));
   return server;
 }
 
@@ -55,15 +64,29 @@ function instructions({ shopId, mayWrite }: AssistantAccess): string {
   );
 }
 
-async function call(
-  { origin, shopId, token }: AssistantAccess,
-  request: ApiRequest,
+async function callTool(
+  access: AssistantAccess,
+  tool: Tool,
+  given: Record<string, unknown>,
 ): Promise<CallToolResult> {
-  const { method, under = 'rs', path, query = {}, body } = request;
-  const url = new URL(`${origin}/${under}/shops/${encodeURIComponent(shopId)}${path}`);
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) url.searchParams.set(name, String(value));
-  }
+  const problem = argumentProblem(tool, given);
+  if (problem !== undefined) return refused(problem);
+  const [call, ...more] = tool.calls(given);
+  if (more.length > 0) return refused(`${CHANGE_PRICES.name} changes one price here`);
+  return send(access, call!);
+}
+
+async function send(
+  { origin, shopId, token }: AssistantAccess,
+  { operation, params, query, body }: PlannedCall,
+): Promise<CallToolResult> {
+  const { method, under = 'rs', path } = OPERATIONS.get(operation)!;
+  // Every part of a path is an id: `..` would lead to another operation.
+  const wrong = Object.keys(params).find((name) => !isId(String(params[name])));
+  if (wrong !== undefined) return refused(`${wrong} is no id`);
+  const place = path.replaceAll(/:(\w+)/g, (_hole, name: string) => String(params[name]));
+  const url = new URL(`${origin}/${under}/shops/${encodeURIComponent(shopId)}${place}`);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
   try {
     const response = await fetch(url, {
       method,
@@ -77,18 +100,17 @@ async function call(
       signal: AbortSignal.timeout(PATIENCE),
     });
     const answer = await response.text();
-    if (response.ok) return textResult(answer === '' ? 'Done.' : shortenAnswer(JSON.parse(answer)));
-    return { ...textResult(refusalText(answer)), isError: true };
+    if (response.ok) return said(answer === '' ? 'Done.' : shortenAnswer(JSON.parse(answer)));
+    return refused(refusalText(answer));
   } catch (error) {
     const { cause, message } = error as Error;
     const reason = (cause as { code?: string } | undefined)?.code ?? message;
-    return { ...textResult(`The shop at ${origin} could not be asked: ${reason}`), isError: true };
+    return refused(`The shop at ${origin} could not be asked: ${reason}`);
   }
 }
 
-function textResult(text: string): CallToolResult {
-  return { content: [{ type: 'text', text }] };
-}
+const said = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
+const refused = (text: string): CallToolResult => ({ ...said(text), isError: true });
 
 /** The service's message of a refusal; a proxy in front of it may send something else. */
 function refusalText(answer: string): string {
@@ -97,11 +119,4 @@ function refusalText(answer: string): string {
   } catch {
     return answer.slice(0, 500);
   }
-}
-
-function packageVersion(): string {
-  const manifest: unknown = JSON.parse(
-    readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
-  );
-  return (manifest as { version: string }).version;
 }

@@ -36,6 +36,8 @@ export const NOT_OPEN_COLUMNS: Readonly<Record<string, string>> = {
   'app.secret_sealed': 'a secret',
   'app_manifest.icon': 'is read again from the app',
   'app_manifest.secrets_sealed': 'a secret',
+  'assistant_session.holder': 'the state of work of this installation',
+  'assistant_session.leased_until': 'the state of work of this installation',
   'cart.token_hash': 'a secret',
   'customer_order.cart_token_hash': 'a secret',
   'payment_attempt.redirect_to': 'a secret: who knows the address can pay',

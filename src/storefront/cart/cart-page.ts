@@ -1,3 +1,4 @@
+import { hasLeftOutLines } from '../../carts/cart.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { named } from '../../pricing/content.ts';
 import { largestQuantity } from '../../pricing/quantity.ts';
@@ -38,7 +39,7 @@ export async function cartPage(
   rejection?: Rejection,
 ): Promise<Page> {
   const messages = messagesIn(visit.locale).storefront.cart;
-  const isLeftOut = visitorCart && visitorCart.priced.content.lines.length < visitorCart.cart.lines.length;
+  const isLeftOut = visitorCart && hasLeftOutLines(visitorCart);
   const isEmpty = !visitorCart || visitorCart.priced.content.lines.length === 0;
   return {
     title: messages.title,

@@ -70,7 +70,7 @@ async function categoryPage(
   pageRequest: PageRequest,
 ): Promise<Page> {
   const category = await loadCategory(visit, alias);
-  let request = parseListRequest(pageRequest, 'name');
+  let request = parseListRequest(pageRequest, 'name', visit.locale);
   if (request.sort === 'new' && !isFiltered(request) && (await countListed(visit, category)) > MAX_RANKED) {
     request = { ...request, sort: request.defaultSort };
   }

@@ -216,6 +216,26 @@ describe('a list', () => {
     expect(filtersOf(none.main)).toEqual({ Wood: ['Oak 1', 'Ash 1', 'Elm ×'], Vegan: ['Yes ×'] });
   });
 
+  test('has all that the other filters leave, when a text was chosen in another language', async () => {
+    const oak = await filtered(['f:make.wood:oak']);
+    const href = hrefOf(oak.main, 'Modern');
+    expect(href).toContain('f%3Amake.style%40en_GB%3AModern');
+    const modern = await readPage(service, href);
+    expect(namesOf(modern.main)).toEqual(['Bench A']);
+    expect(filtersOf(modern.main)['Style']).toEqual(['Modern ×', 'Rustic 1']);
+    const german = await readPage(service, `${href}&locale=de_DE`);
+    expect(namesOf(german.main)).toEqual(['Bench A', 'Bench B']);
+    expect(filtersOf(german.main)).toMatchObject({
+      Holz: ['Eiche ×', 'Esche 2', 'Ulme 1'],
+      Stil: ['Neuzeitlich 1', 'Rustic 1'],
+    });
+    expect(german.main).not.toContain('en_GB%3AModern');
+    const chosen = await readPage(service, hrefOf(german.main, 'Neuzeitlich'));
+    expect(namesOf(chosen.main)).toEqual(['Bench A']);
+    // An address from before has no language.
+    expect(namesOf((await filtered(['f:make.style:Modern'])).main)).toEqual(['Bench A', 'Bench C']);
+  });
+
   test('is the same in a search', async () => {
     const { main } = await read('/search?q=bench');
     expect(filtersOf(main)['Wood']).toEqual(['Oak 2', 'Ash 2', 'Elm 1']);

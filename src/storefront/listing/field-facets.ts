@@ -11,13 +11,20 @@ import type { CustomField, Settings } from '../../shops/settings/settings.ts';
 
 /*
  * Custom fields as filters. Addresses name a value `f:care.washing:cold`, so that people can read them; the listing has
- * the id of the field, so that a field that is deleted and defined anew does not show the values of the old one.
+ * the id of the field, so that a field that is deleted and defined anew does not show the values of the old one. A text
+ * that is written in languages has another value in each: its address names the language, `f:care.style@de_DE:Rustikal`.
  */
 
 /** What an address says of a value. */
-const ADDRESS = /^f:([a-z][a-z0-9_-]*\.[a-z][a-z0-9_-]*):(.+)$/s;
+const ADDRESS = /^f:([a-z][a-z0-9_-]*\.[a-z][a-z0-9_-]*)(?:@([a-z]{2}_[A-Z]{2}))?:(.+)$/s;
 
 export const isFieldAddress = (text: string) => ADDRESS.test(text);
+
+/** Whether a list in this language has the value: one of another language would find nothing there. */
+export function isOfLanguage(address: string, locale: string): boolean {
+  const [, , language = locale] = ADDRESS.exec(address) ?? [];
+  return language === locale;
+}
 
 export const fieldAddress = (name: string, text: string) => `f:${name}:${text}`;
 
@@ -26,7 +33,7 @@ export function chosenFields(addresses: readonly string[], settings: Settings): 
   const fields = new Map(facetFields(settings).map((field) => [fullKey(field), field]));
   const chosen = new Map<string, string[]>();
   for (const address of addresses) {
-    const [, name, text] = ADDRESS.exec(address) ?? [];
+    const [, name, , text] = ADDRESS.exec(address) ?? [];
     if (name === undefined || text === undefined) continue;
     const fieldId = fields.get(name)?.fieldId ?? name;
     chosen.set(fieldId, [...(chosen.get(fieldId) ?? []), fieldFacet(fieldId, text)]);
@@ -65,7 +72,7 @@ function fieldFacets(
     const texts = [...new Set([...matches.keys(), ...chosen])].flatMap((facet) =>
       facet.startsWith(prefix) ? [facet.slice(prefix.length)] : [],
     );
-    const fieldName = fullKey(field);
+    const fieldName = field.isLocalised ? `${fullKey(field)}@${locale}` : fullKey(field);
     const values = namedValues(field, texts, settings, locale).map(({ text, name }) => {
       const facet = fieldFacet(field.fieldId, text);
       return {
@@ -75,7 +82,7 @@ function fieldFacets(
         ...(chosen.has(facet) && { selectedValue: text }),
       };
     });
-    const attributeName = textIn(field.name, locale, settings.defaultLocale) ?? fieldName;
+    const attributeName = textIn(field.name, locale, settings.defaultLocale) ?? fullKey(field);
     return values.length > 0 ? [{ attributeName, attributeType: 'CustomField', values }] : [];
   });
 }

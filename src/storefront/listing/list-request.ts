@@ -3,7 +3,7 @@ import type { Settings } from '../../shops/settings/settings.ts';
 import { toMinor } from '../../kernel/money.ts';
 import type { Filters, SortBy } from '../../catalogue/search/faceted-search.ts';
 import type { PageRequest } from '../../http/page-kit.ts';
-import { chosenFields, isFieldAddress } from './field-facets.ts';
+import { chosenFields, isFieldAddress, isOfLanguage } from './field-facets.ts';
 
 export const PER_PAGE = 24;
 
@@ -36,7 +36,12 @@ const FACET = /^(?:m:|c:\d{1,15}$|a:-?\d{1,15}:)/;
 const MAX_FACETS = 20;
 const MAX_FACET_LENGTH = 500;
 
-export function parseListRequest({ query, queryList }: PageRequest, defaultSort: Sort): ListRequest {
+/** Values of another language are left out: a shopper who changes the language goes on with the other filters. */
+export function parseListRequest(
+  { query, queryList }: PageRequest,
+  defaultSort: Sort,
+  locale: string,
+): ListRequest {
   const page = query('page') ?? '1';
   if (!/^[1-9]\d{0,5}$/.test(page)) throw notFound();
   const sort = query('sort') ?? '';
@@ -46,8 +51,8 @@ export function parseListRequest({ query, queryList }: PageRequest, defaultSort:
     sort: Object.hasOwn(SORTS, sort) ? (sort as Sort) : defaultSort,
     defaultSort,
     facets: [...new Set(queryList('f'))]
-
       .filter((facet) => (FACET.test(facet) || isFieldAddress(facet)) && facet.length <= MAX_FACET_LENGTH)
+      .filter((facet) => isOfLanguage(facet, locale))
       .slice(0, MAX_FACETS),
     min: text('min'),
     max: text('max'),

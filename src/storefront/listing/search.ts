@@ -39,7 +39,7 @@ const MIN_SUGGEST_LENGTH = 2;
 export function searchPages(pages: Pages): void {
   pages.get('/search', async (visit, request) => {
     const query = typedQuery(request.query('q'));
-    const list = parseListRequest(request, 'relevance');
+    const list = parseListRequest(request, 'relevance', visit.locale);
     return parseQuery(query).length === 0 ? emptyPage(visit) : resultsPage(visit, query, list);
   });
 
