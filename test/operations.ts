@@ -1811,6 +1811,7 @@ const appPayment: Fact<string> = async (shop) => {
     where shop_id = ${shopId} and token_hash = ${secretHash(token)}`);
   return paymentId;
 };
+const lastingPayment = once(appPayment);
 const appPaymentAnswer = shape(`paymentId: string
   orderId: string
   method: string
@@ -3593,7 +3594,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('GET /manage/app/calls', 'any token', { labels: [], answer: shape('items: array') }),
   operation('GET /manage/app/payments/{paymentId}', 'any token', {
     labels: [],
-    params: { paymentId: appPayment },
+    params: { paymentId: lastingPayment },
     answer: appPaymentAnswer,
   }),
   operation('PUT /manage/app/payments/{paymentId}', 'any token', {

@@ -117,7 +117,7 @@ export function createAppProvider(db: Database, calls: AppCalls | undefined): Pa
       const payment = await paymentOf(reference, account);
       const reported = payment.refunds.find((one) => one.id === id || one.reference === refundReference);
       // The app is not asked for a refund that it has made by itself: that would be another one.
-      if (reported && (reported.state !== 'processing' || reported.id === null)) {
+      if (reported && (reported.state !== 'processing' || reported.id !== id)) {
         return { state: reported.state, reference: reported.reference };
       }
       const settings = await shopSettings(db, account.shopId);
