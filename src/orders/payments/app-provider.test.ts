@@ -29,7 +29,7 @@ import type { PaymentDeps } from './calls.ts';
 
 /** Payments that an installed app handles: what it is asked, what it reports, and what happens when it lies or is away. */
 
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 const LATER = {
   ...LABELS,
@@ -381,18 +381,26 @@ test('is refunded at the app with one key, however often the answer is lost', as
 
 test('is refunded once by a service that is killed while it asks', async () => {
   const { orderId } = await paid();
-  const running = await startKontor({
+  const made = new Map<unknown, number>();
+  const isAsked = new Promise<void>((resolve) => {
+    reply = raw(({ body }) => {
+      made.set(body['refundId'], Number(body['amount']));
+      resolve();
+    });
+  });
+  await manage(orderId, 'POST', '/refunds', { amount: 10 });
+  const environment = {
     ...databaseEnvironment(service.database),
     KONTOR_DATA: service.config.KONTOR_DATA,
     WEBHOOK_ALLOW: '127.0.0.0/8',
-  });
-  const made = new Map<unknown, number>();
-  reply = raw(({ body }) => {
-    made.set(body['refundId'], Number(body['amount']));
-    running.kill('SIGKILL');
-  });
-  await manage(orderId, 'POST', '/refunds', { amount: 10 });
-  await running.ended;
+  };
+  const meanwhile = async (kill: (signal: NodeJS.Signals) => void) => {
+    await isAsked;
+    kill('SIGKILL');
+  };
+  // It may be killed before it says that it is there.
+  const [started] = await Promise.allSettled([startKontor(environment, { meanwhile })]);
+  if (started.status === 'fulfilled') await started.value.ended;
   reply = answering((question) => {
     made.set(question.body['refundId'], Number(question.body['amount']));
     return obey(question);
