@@ -1,23 +1,27 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|memory|scale|orders|reports|admin|shops|growth|statements|webhooks|pages|fields|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, `npm run bench -- --compare vendure=FOLDER [-- --quick]`, or `npm run bench -- --against COMMIT [-- --quick] [-- --match TEXT]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|memory|scale|orders|reports|admin|shops|growth|statements|webhooks|pages|fields|calls|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, `npm run bench -- --compare vendure=FOLDER [-- --quick]`, or `npm run bench -- --against COMMIT [-- --quick] [-- --match TEXT]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
  * whether cost grows with the number of products, of orders and of shops, whether a new shop stays fast while it grows, what
  * many different searches leave in PostgreSQL, how soon webhooks are called, how soon a shopper sees a page, and what the pages
  * of a merchant cost in a large shop; the same jobs beside another shop system; or this version beside an older one. Needs nothing but `npm ci`; listens on 127.0.0.1 only; writes bench/results.json. With DATABASE_URL, an empty database, the growth is measured there; with KONTOR_TEST_CITUS_URL, the coordinator of a cluster, what it costs to be distributed.
  */
+import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { PoolConfig } from 'pg';
+import { readConfig } from '../src/config.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { sql } from '../src/db/sql.ts';
+import { installationKey } from '../src/platform/sealing.ts';
 import { CITUS_URL, createClusterDatabase, dropDatabase, findNodes } from '../test/cluster.ts';
 import { startSmtp } from '../test/smtp.ts';
 import { measureAdmin } from './admin.ts';
+import { measureAppCalls } from './calls.ts';
 import { measureAgainst, type Contender } from './against.ts';
 import { createAdminShop } from './admin-shop.ts';
 import { distributeForBench, measureCluster } from './cluster.ts';
@@ -68,7 +72,7 @@ const { values: options } = parseArgs({
   options: {
     /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
-    /** `start`, `load`, `memory`, `scale`, `imports`, `orders`, `reports`, `shops`, `growth`, `statements`, `webhooks`, `pages`, `admin`, `fields` or `cluster`: only one part; results.json is then left as it is. */
+    /** `start`, `load`, `memory`, `scale`, `imports`, `orders`, `reports`, `shops`, `growth`, `statements`, `webhooks`, `pages`, `admin`, `fields`, `calls` or `cluster`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
     /** How many shops the part `shops` makes; results.json is left as well. */
     shops: { type: 'string' },
@@ -123,6 +127,8 @@ const CLUSTER = { calls: options.quick ? 20 : 300 };
 const FIELDS = options.quick
   ? { products: 500, rounds: 5, seconds: 2 }
   : { products: 2_000, rounds: 7, seconds: 3 };
+/** Only when it is asked for. */
+const CALLS = options.quick ? { rounds: 3, seconds: 4 } : { rounds: 7, seconds: 6 };
 const WEBHOOKS = { seconds: options.quick ? 5 : 30, perSecond: 1_000 };
 const STATEMENTS = { searches: options.quick ? 2_000 : 20_000 };
 
@@ -150,6 +156,7 @@ async function bench(): Promise<void> {
 
   if (options.against !== undefined) return benchAgainst(options.against, installation, workFolder);
 
+  if (options.only === 'calls') return benchCalls(installation, workFolder);
   if (options.only === 'fields') return benchFields(installation, workFolder);
 
   const isAsked = (part: string) => options.only === undefined || options.only === part;
@@ -284,6 +291,24 @@ async function benchAgainst(commit: string, installation: string, workFolder: st
   const { cpu, cores, platform, node } = machine();
   say(`\n${new Date().toISOString().slice(0, 10)}, ${platform}, ${cores} cores, ${cpu}, Node ${node}\n`);
   say(changeTable(commit, changes));
+}
+
+async function benchCalls(installation: string, workFolder: string): Promise<void> {
+  say(`Calls of apps: checkouts with and without, ${CALLS.rounds} rounds of ${CALLS.seconds} s each ...`);
+  const { db, start } = await startDatabase(installation, workFolder, 'calls-data');
+  atEnd(() => db.close());
+  const secret = randomBytes(32).toString('hex');
+  const kontor = await start('kontor-calls', [...profiling(), 'bin/kontor.js', 'serve'], '/ready', {
+    ...kontorSettings(workFolder),
+    KONTOR_SECRET: secret,
+    // The app is on this machine.
+    WEBHOOK_ALLOW: '127.0.0.0/8',
+  });
+  const key = await installationKey(readConfig({ KONTOR_SECRET: secret }));
+  const added = await measureAppCalls(db, kontor.origin, key, CALLS, say);
+  const { cpu, cores, platform, node } = machine();
+  say(`\n${new Date().toISOString().slice(0, 10)}, ${platform}, ${cores} cores, ${cpu}, Node ${node}\n`);
+  say(verdictTable('calls', added));
 }
 
 async function benchFields(installation: string, workFolder: string): Promise<void> {

@@ -157,7 +157,7 @@ export async function serve(
         emails = startEmailThread({ db, connection, config, log, write, origin });
       }
       const { demoAccess } = app;
-      payments = startPayments({ db, config, demoAccess, log, providers });
+      payments = startPayments({ db, config, demoAccess, log, calls: app.appCalls, providers });
       // A demo sends nothing to anybody.
       if (!isDemo(config)) {
         webhooks = startWebhooks({ db, config, demoAccess, log, origin });

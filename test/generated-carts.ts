@@ -118,6 +118,7 @@ const paymentMethod = (index: number): fc.Arbitrary<PaymentMethod> =>
     key: fc.constant(PAYMENTS[index]!),
     name: fc.constant({}),
     providerName: fc.constant(null),
+    appMethod: fc.constant(null),
     additionalData: fc.constant(null),
     amount: fc.oneof(
       money,

@@ -215,7 +215,15 @@ describe('openapi.json', () => {
 });
 
 /** Whose scopes decide what is shown. */
-const ANY_TOKEN = new Set(['app-calls', 'app-settings', 'custom fields', 'events', 'rules', 'webhooks']);
+const ANY_TOKEN = new Set([
+  'app-calls',
+  'app-payments',
+  'app-settings',
+  'custom fields',
+  'events',
+  'rules',
+  'webhooks',
+]);
 
 function hasDescription(field: Schema): boolean {
   return Boolean(field.description ?? resolved(field).description);

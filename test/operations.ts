@@ -1795,6 +1795,31 @@ const reservedOrder: Fact<string> = async (shop) => {
       'The provider did not answer', ${now}, ${now})`);
   return orderId;
 };
+/** One that the calling app was asked to begin. */
+const appPayment: Fact<string> = async (shop) => {
+  const { service, shopId, token } = shop;
+  const orderId = await placedOrder(shop);
+  const { now } = service.db;
+  const paymentId = newId(now);
+  await service.db.run(sql`
+    insert into payment_attempt (shop_id, attempt_id, order_id, provider, payment_method_id, amount, currency, state,
+      reference, created_at, updated_at)
+    values (${shopId}, ${paymentId}, ${orderId}, 'app', ${newId(now)}, 100, 'EUR', 'open', ${paymentId}, ${now}, ${now})`);
+  await service.db.run(sql`
+    insert into app_payment (shop_id, payment_id, order_id, app_id, method, issuer, state)
+    select shop_id, ${paymentId}::uuid, ${orderId}::uuid, app_id, 'later', 'http://localhost:8080', 'open' from token
+    where shop_id = ${shopId} and token_hash = ${secretHash(token)}`);
+  return paymentId;
+};
+const lastingPayment = once(appPayment);
+const appPaymentAnswer = shape(`paymentId: string
+  orderId: string
+  method: string
+  amount: number
+  currencyId: string
+  state: string
+  captured: number
+  refunded: number`);
 const managedOrder = once(async (shop) => {
   const { service, shopId } = shop;
   const orderId = await openOrder(shop);
@@ -3567,6 +3592,32 @@ export const OPERATIONS: readonly Operation[] = [
   }),
 
   operation('GET /manage/app/calls', 'any token', { labels: [], answer: shape('items: array') }),
+  operation('GET /manage/app/payments/{paymentId}', 'any token', {
+    labels: [],
+    params: { paymentId: lastingPayment },
+    answer: appPaymentAnswer,
+  }),
+  operation('PUT /manage/app/payments/{paymentId}', 'any token', {
+    labels: [],
+    params: { paymentId: appPayment },
+    body: () => ({
+      state: 'paid',
+      amount: 1,
+      currencyId: 'EUR',
+      message: 'Batch 4711',
+      refunds: [{ reference: 'R-1', refundId: newId(new Date()), amount: 0.3, state: 'done' }],
+    }),
+    request: shape(`state: string
+      amount: number|string
+      currencyId: string
+      message?: string
+      refunds?: array
+      refunds[].reference: string
+      refunds[].refundId?: string
+      refunds[].amount: number|string
+      refunds[].state: string`),
+    answer: appPaymentAnswer,
+  }),
   operation('GET /manage/app/settings', 'any token', { labels: [], answer: shape('settings: object') }),
 
   operation('GET /webhooks', 'any token', {

@@ -28,7 +28,7 @@ export function paymentDeps(service: Service, providers: Partial<Providers> = {}
   const { app, db, config } = service;
   return {
     db,
-    providers: createProviders(db, app.demoAccess, providers),
+    providers: createProviders(db, app.demoAccess, { calls: app.appCalls, ...providers }),
     loadKey: () => installationKey(config),
     log: pino({ level: 'silent' }),
   };

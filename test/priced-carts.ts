@@ -44,6 +44,7 @@ export const payment = (key: string, amount: number): PaymentMethod => ({
   key,
   name: {},
   providerName: null,
+  appMethod: null,
   additionalData: null,
   amount,
   releaseUnpaidAfterDays: null,

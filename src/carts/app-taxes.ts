@@ -6,7 +6,7 @@ import { MAX_LINES } from '../orders/line-item-schema.ts';
 import type { TaxQuestion } from '../pricing/app-taxes.ts';
 import type { AppTaxes } from '../pricing/input.ts';
 import type { Settings } from '../shops/settings/settings.ts';
-import { answerOf, AppText, inLocales } from './app-answer.ts';
+import { answerOf, AppText, inLocales } from '../apps/calls/app-answer.ts';
 
 /** Different taxes of one cart. */
 const MAX_TAXES = 20;

@@ -15,7 +15,7 @@ import { methodOfOption, questionDigest } from '../pricing/delivery-option.ts';
 import { transitDays } from '../pricing/delivery-span.ts';
 import type { DeliveryOption } from '../pricing/input.ts';
 import type { Settings, ShippingMethod, ShippingZone } from '../shops/settings/settings.ts';
-import { answerOf, AppText, inLocales } from './app-answer.ts';
+import { answerOf, AppText, inLocales } from '../apps/calls/app-answer.ts';
 import type { CartRow, PricedCart } from './cart.ts';
 import type { CartStore } from './cart-store.ts';
 

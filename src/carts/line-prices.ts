@@ -5,7 +5,7 @@ import { Id } from '../http/schemas.ts';
 import { MAX_LINES } from '../orders/line-item-schema.ts';
 import type { LinePrices } from '../pricing/input.ts';
 import type { LinePriceQuestion } from '../pricing/line-prices.ts';
-import { answerOf } from './app-answer.ts';
+import { answerOf } from '../apps/calls/app-answer.ts';
 import { MAX_WORTH } from './cart.ts';
 
 /** Minor units; far above the price of anything. */

@@ -3,8 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Type, type Static } from 'typebox';
 import { AnswerProblem } from '../apps/calls/answer.ts';
 import type { AppCalls } from '../apps/calls/calls.ts';
-import { LINE } from '../apps/manifest/schema.ts';
-import { answerOf, inLocales } from '../carts/app-answer.ts';
+import { answerOf, appText, inLocales } from '../apps/calls/app-answer.ts';
 import { askForDelivery, optionNow } from '../carts/delivery-options.ts';
 import type { PricedCart } from '../carts/cart.ts';
 import type { Queries } from '../db/database.ts';
@@ -15,24 +14,13 @@ import type { Settings } from '../shops/settings/settings.ts';
 
 const MAX_REASON = 300;
 
-const text = Type.String({ maxLength: MAX_REASON, pattern: LINE });
-
 /** Where the customer can change what an app refuses. */
 export const REFUSED_FIELDS = ['address', 'delivery', 'payment', 'items'] as const;
 export type RefusedField = (typeof REFUSED_FIELDS)[number];
 
 const ValidationAnswer = Type.Object({
   ok: Type.Boolean(),
-  reason: Type.Optional(
-    Type.Union([
-      text,
-      Type.Record(Type.String({ pattern: '^[a-z]{2}$' }), text, {
-        minProperties: 1,
-        maxProperties: 20,
-        additionalProperties: false,
-      }),
-    ]),
-  ),
+  reason: Type.Optional(appText(MAX_REASON)),
   field: Type.Optional(Type.Enum([...REFUSED_FIELDS])),
 });
 type ValidationAnswer = Static<typeof ValidationAnswer>;

@@ -117,6 +117,7 @@ import { managedReturns } from '../orders/manage-returns.ts';
 import { managedOrders } from '../orders/manage.ts';
 import { orderOperations } from '../orders/routes.ts';
 import { readiness } from '../orders/readiness.ts';
+import { appPayments } from '../orders/payments/app-payment-routes.ts';
 import type { PaymentDeps } from '../orders/payments/calls.ts';
 import { createProviders, type Providers } from '../orders/payments/providers.ts';
 import { paymentWebhooks } from '../orders/payments/webhook-route.ts';
@@ -385,7 +386,12 @@ export async function buildApp({
     appTerms,
   });
   const eventWaiting = createEventWaiting(db, log);
-  const payments: PaymentDeps = { db, providers: createProviders(db, demoAccess, providers), loadKey, log };
+  const payments: PaymentDeps = {
+    db,
+    providers: createProviders(db, demoAccess, { calls: appCalls, ...providers }),
+    loadKey,
+    log,
+  };
   const answerSeal = createAnswerSeal(loadKey);
   const api = operations(app, {
     config,
@@ -480,6 +486,7 @@ export async function buildApp({
   appOperations(api);
   appSettings(api, { loadKey });
   appCallLog(api);
+  appPayments(api);
   const webhookDeps = { policy, loadKey };
   webhookOperations(api, webhookDeps);
   managedWebhooks(api, webhookDeps);

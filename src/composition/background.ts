@@ -23,6 +23,7 @@ import { startPaymentWorker } from '../orders/payments/worker.ts';
 import { createEInvoiceBe } from '../orders/transport/e-invoice-be.ts';
 import { startTransportWorker } from '../orders/transport/worker.ts';
 import { installationKey } from '../platform/sealing.ts';
+import type { AppCalls } from '../apps/calls/calls.ts';
 import { receiverPolicy, type Resolve } from '../apps/webhooks/receiver-address.ts';
 import { startOrderNotices } from '../assistants/orders/notices.ts';
 import { createPlatformProfiles } from '../assistants/profiles.ts';
@@ -223,6 +224,8 @@ export interface PaymentWorkDeps {
   config: Config;
   demoAccess: DemoAccess;
   log: FastifyBaseLogger;
+  /** Asks apps about their payments. */
+  calls: AppCalls;
   /** Payment providers that replace built-in ones. */
   providers?: Partial<Providers> | undefined;
   /** Milliseconds between two rounds. */
@@ -235,6 +238,7 @@ export function startPayments({
   config,
   demoAccess,
   log,
+  calls,
   providers,
   pause,
 }: PaymentWorkDeps): Background {
@@ -243,7 +247,7 @@ export function startPayments({
     db,
     log,
     pause,
-    providers: createProviders(db, demoAccess, providers),
+    providers: createProviders(db, demoAccess, { calls, ...providers }),
     loadKey: () => (key ??= installationKey(config)),
   });
 }

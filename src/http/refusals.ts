@@ -382,6 +382,8 @@ export const SHARED_REFUSALS = {
   LINE_WITHOUT_PRICE: { status: 400, message: '{product} has no price in {currency}', field: 'price' },
   PAYMENT_METHOD_NOT_POSSIBLE: { status: 409, message: 'The order can not be paid with this method' },
   PAYMENT_TOO_HIGH: { status: 400, message: 'No more than {amount} are outstanding', field: 'amount' },
+  PAYMENT_REPORT_DIFFERS: { status: 409, message: 'The payment is about {amount}', field: 'amount' },
+  PAYMENT_REPORT_OUTDATED: { status: 409, message: 'The payment is {state} already', field: 'state' },
   NOTHING_TO_CAPTURE: { status: 409, message: 'No payment provider has reserved money for the order' },
   REFUND_TOO_HIGH: { status: 409, message: 'No more than {amount} can be refunded', field: 'amount' },
   NOTHING_TO_REFUND: { status: 409, message: 'Nothing is left of the payments that could be refunded' },

@@ -387,6 +387,7 @@ const TAGS: Readonly<Record<string, string>> = {
   token: 'The access token of an app that a merchant installs.',
   'app-settings': 'What the merchant has entered into the fields that the manifest of an app declares.',
   'app-calls': 'What an app was asked while customers waited, where it was slow or has failed.',
+  'app-payments': 'Payments that an app handles: it reports what became of them.',
   host: 'For who runs the installation: its shops, their owners and domains. Below /host, with tokens of its own: `npx kontor host token create --scopes all`.',
 };
 
@@ -406,6 +407,7 @@ const TITLES: Readonly<Record<string, string>> = {
   token: 'Installing an app',
   'app-settings': 'Settings of an app',
   'app-calls': 'Calls of an app',
+  'app-payments': 'Payments of an app',
   host: 'Shops of the installation',
 };
 

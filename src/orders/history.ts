@@ -16,6 +16,7 @@ export const HISTORY_KINDS = [
   'payment method changed',
   'cancelled',
   'payment recorded',
+  'payment reported',
   'payment failed',
   'refund requested',
   'refunded',

@@ -205,6 +205,7 @@ const NOT_ON_A_PAGE = [
   '/admin/shops/:shopId/products/import/:importId/start',
   '/admin/shops/:shopId/products/import/pictures/delete',
   '/admin/shops/:shopId/host-messages/:messageId/dismiss',
+  '/admin/shops/:shopId/settings/app-payments/:app/:name',
   '/admin/shops/:shopId/settings/domains/check',
   '/admin/shops/:shopId/settings/emails/server/remove',
   '/admin/shops/:shopId/settings/emails/server/test',

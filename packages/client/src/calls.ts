@@ -5,7 +5,7 @@ import { headerOf, isRecent, type WebhookRequest } from './webhooks.ts';
 /** For the back end of an app: the calls with which a shop asks it while a customer waits. */
 
 /** What the manifest names in `calls`. */
-export type CallKind = 'deliveryOptions' | 'linePrices' | 'taxes' | 'checkoutValidation';
+export type CallKind = 'deliveryOptions' | 'linePrices' | 'taxes' | 'checkoutValidation' | 'payment';
 
 export interface ShopCall {
   kind: CallKind;
@@ -125,6 +125,75 @@ export interface TaxAnswer {
   lines: { lineItemId: string; tax: number }[];
   delivery: number;
   payment: number;
+}
+
+/** What `payment` asks. The same question may come again: its id makes it one. Amounts are in minor units. */
+export type PaymentQuestion = PaymentStart | PaymentChange | PaymentRefund;
+
+export interface PaymentStart {
+  action: 'start';
+  /** The idempotency key: one that is known is answered as before. */
+  paymentId: string;
+  orderId: string;
+  orderNumber: string;
+  shopName: string;
+  /** Its name in `paymentMethods` of the manifest. */
+  method: string;
+  amount: number;
+  currency: string;
+  /** manual: the money is only reserved, until the shop asks for `capture`. */
+  capture: 'automatic' | 'manual';
+  /** Of the order: `de_DE`. */
+  locale: string;
+  /** Where the customer goes afterwards, whatever came of it. */
+  returnUrl: string;
+}
+
+export interface PaymentChange {
+  action: 'capture' | 'cancel';
+  paymentId: string;
+  amount: number;
+  currency: string;
+}
+
+export interface PaymentRefund {
+  action: 'refund';
+  paymentId: string;
+  /** The idempotency key of the refund. */
+  refundId: string;
+  orderNumber: string;
+  amount: number;
+  currency: string;
+}
+
+/** To any of them: why not, in a sentence for the merchant. It is not asked again. */
+export interface PaymentRefusal {
+  refused: string;
+}
+
+/** To `start`: the page where the customer pays, or what to do. Id, amount and currency are those of the question. */
+export type PaymentStartAnswer = { paymentId: string; amount: number; currency: string } & (
+  | { redirectUrl: string }
+  | { instructions: string | Record<string, string> }
+);
+
+/** To `capture` and `cancel`: the state afterwards. */
+export interface PaymentChangeAnswer {
+  paymentId: string;
+  /** Of a paid payment what was captured. */
+  amount: number;
+  currency: string;
+  state: 'open' | 'processing' | 'authorized' | 'paid' | 'failed' | 'cancelled';
+}
+
+/** To `refund`; processing: the same question comes again later. */
+export interface PaymentRefundAnswer {
+  refundId: string;
+  amount: number;
+  currency: string;
+  state: 'processing' | 'done' | 'failed';
+  /** The app's own id of it. */
+  reference?: string;
 }
 
 /** It does not come from the shop, or it is too old. */

@@ -3562,6 +3562,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/app/payments/{paymentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get payment of the app
+         * @description One that the calling app was asked to begin. Others do not exist.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getAppPayment"];
+        /**
+         * Report payment of the app
+         * @description What became of a payment that the calling app was asked to begin: its order is updated. The same report again changes nothing. Money of an order that is cancelled or paid already is refunded: the app is asked for it. 409: another amount or currency than that of the payment, a state that is over, or more refunds than were paid.
+         *
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["reportAppPayment"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rs/shops/{shopId}/webhooks": {
         parameters: {
             query?: never;
@@ -7713,7 +7741,7 @@ export interface components {
              * @example line changed
              * @enum {string}
              */
-            kind: "placed" | "editing started" | "editing ended" | "line added" | "line changed" | "line removed" | "shipping changed" | "payment method changed" | "cancelled" | "payment recorded" | "payment failed" | "refund requested" | "refunded" | "refund failed" | "capture failed" | "chargeback" | "shipped" | "shipment undone" | "returned" | "return requested" | "return approved" | "return rejected" | "withdrawn" | "document finalised" | "patched" | "VAT number checked" | "tax corrected" | "email sent" | "email not sent" | "erased";
+            kind: "placed" | "editing started" | "editing ended" | "line added" | "line changed" | "line removed" | "shipping changed" | "payment method changed" | "cancelled" | "payment recorded" | "payment reported" | "payment failed" | "refund requested" | "refunded" | "refund failed" | "capture failed" | "chargeback" | "shipped" | "shipment undone" | "returned" | "return requested" | "return approved" | "return rejected" | "withdrawn" | "document finalised" | "patched" | "VAT number checked" | "tax corrected" | "email sent" | "email not sent" | "erased";
             /** @description The details of the change. */
             details: {
                 [key: string]: unknown;
@@ -12920,7 +12948,7 @@ export interface components {
              * @example deliveryOptions
              * @enum {string}
              */
-            kind: "deliveryOptions" | "linePrices" | "taxes" | "checkoutValidation";
+            kind: "deliveryOptions" | "linePrices" | "taxes" | "checkoutValidation" | "payment";
             /**
              * @description When the call ended.
              * @example 2026-11-15T08:30:00Z
@@ -12946,6 +12974,97 @@ export interface components {
         AppCallList: {
             /** @description The calls. */
             items: components["schemas"]["AppCall"][];
+        };
+        /** AppPayment */
+        AppPayment: {
+            /**
+             * @description The id of the payment.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            paymentId: string;
+            /**
+             * @description The order that it pays.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            orderId: string;
+            /**
+             * @description The payment method, by its name in the manifest.
+             * @example later
+             */
+            method: string;
+            /**
+             * @description What it is about.
+             * @example 46.33
+             */
+            amount: number;
+            /**
+             * @description Its currency.
+             * @example EUR
+             */
+            currencyId: string;
+            /**
+             * @description What the app has said last: open, processing, authorized, paid, failed or cancelled.
+             * @example paid
+             */
+            state: string;
+            /**
+             * @description What was paid.
+             * @example 46.33
+             */
+            captured: number;
+            /**
+             * @description What the app has reported as refunded, or on its way back.
+             * @example 0
+             */
+            refunded: number;
+        };
+        /** PaymentReport */
+        PaymentReport: {
+            /**
+             * @description processing: the money is on its way. authorized: it is reserved, and waits for the call that captures it. paid: it is there. failed and cancelled: the payment has ended without money.
+             * @example paid
+             * @enum {string}
+             */
+            state: "processing" | "authorized" | "paid" | "failed" | "cancelled";
+            /**
+             * @description What the payment is about, as a decimal. Of a paid one what was captured, which may be less.
+             * @example 46.33
+             */
+            amount: components["schemas"]["Decimal"];
+            /**
+             * @description That of the payment.
+             * @example EUR
+             */
+            currencyId: string;
+            /**
+             * @description For the merchant, in the history of the order.
+             * @example Settled with batch 4711.
+             */
+            message?: string;
+            /** @description Refunds of a paid payment that are new or have another state. Those left out stay. */
+            refunds?: {
+                /**
+                 * @description The app's own id of it, always the same.
+                 * @example R-4711
+                 */
+                reference: string;
+                /**
+                 * @description Of a refund that the shop has asked for. Absent: it was made at the app.
+                 * @example 01981F6B-4C5E-7A8D-9B2F-3C4D5E6F7A8B
+                 */
+                refundId?: string;
+                /**
+                 * @description How much.
+                 * @example 10
+                 */
+                amount: components["schemas"]["Decimal"];
+                /**
+                 * @description Whether the money is back.
+                 * @example done
+                 * @enum {string}
+                 */
+                state: "processing" | "done" | "failed";
+            }[];
         };
         /** WebhookSummary */
         WebhookSummary: {
@@ -14259,6 +14378,11 @@ export interface components {
          */
         productId: string;
         /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        paymentId: string;
+        /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createWebhook.
          * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
          */
@@ -14599,6 +14723,8 @@ export type AccessToken = components['schemas']['AccessToken'];
 export type AppSettings = components['schemas']['AppSettings'];
 export type AppCall = components['schemas']['AppCall'];
 export type AppCallList = components['schemas']['AppCallList'];
+export type AppPayment = components['schemas']['AppPayment'];
+export type PaymentReport = components['schemas']['PaymentReport'];
 export type WebhookSummary = components['schemas']['WebhookSummary'];
 export type PagePosition = components['schemas']['PagePosition'];
 export type WebhookList = components['schemas']['WebhookList'];
@@ -14675,6 +14801,7 @@ export type ParameterPageId = components['parameters']['pageId'];
 export type ParameterMailingId = components['parameters']['mailingId'];
 export type ParameterCurrency = components['parameters']['currency'];
 export type ParameterProductId = components['parameters']['productId'];
+export type ParameterPaymentId = components['parameters']['paymentId'];
 export type ParameterWebhookId = components['parameters']['webhookId'];
 export type ParameterDomain = components['parameters']['domain'];
 export type ParameterFrom = components['parameters']['from'];
@@ -41690,6 +41817,224 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/app/calls",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getAppPayment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                paymentId: components["parameters"]["paymentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppPayment"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/app/payments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/app/payments/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/app/payments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    reportAppPayment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-reportAppPayment
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                paymentId: components["parameters"]["paymentId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "state": "paid",
+                 *       "amount": 46.33,
+                 *       "currencyId": "EUR",
+                 *       "message": "Settled with batch 4711.",
+                 *       "refunds": [
+                 *         {
+                 *           "reference": "R-4711",
+                 *           "refundId": "01981F6B-4C5E-7A8D-9B2F-3C4D5E6F7A8B",
+                 *           "amount": 10,
+                 *           "state": "done"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PaymentReport"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppPayment"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/app/payments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/app/payments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/app/payments/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/app/payments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/app/payments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Too Many Requests"
                      *     }
                      */

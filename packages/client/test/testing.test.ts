@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
@@ -7,8 +7,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADA } from '../../../test/carts.ts';
 import { startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
-import { FrameTokenError, signAnswer, verifyCall, verifyFrameToken } from '../src/app.ts';
+import { FrameTokenError, signAnswer, verifyCall, verifyFrameToken, type PaymentStart } from '../src/app.ts';
 import { createClient, KontorError, verifyWebhook, WebhookVerificationError } from '../src/index.ts';
+import type { PaymentReport } from '../src/schema.ts';
 import {
   newOrder,
   newTokenKeys,
@@ -156,6 +157,49 @@ test('webhooks are signed as the library of Standard Webhooks verifies them', as
   expect(await verifyWebhook({ headers, body }, { clientSecret: 'client' })).toEqual(call);
   const old = await signWebhook(call, { secret }, { at: new Date(Date.now() - 301_000) });
   await expect(verifyWebhook(old, { secret })).rejects.toThrow(WebhookVerificationError);
+});
+
+test('a payment that the app was asked to begin is reported as at a real shop', async () => {
+  const shop = await startFakeShop();
+  const app = createServer((request, response) => {
+    void verify(request).then(async ({ id, question }) => {
+      const { paymentId, amount, currency } = question as PaymentStart;
+      const redirectUrl = 'https://later.example/pay';
+      const given = { paymentId, amount, currency, redirectUrl };
+      const { headers, body } = await signAnswer(given, { id, clientSecret: shop.clientSecret });
+      response.writeHead(200, headers).end(body);
+    });
+  });
+  const verify = async (request: IncomingMessage) =>
+    verifyCall(
+      { headers: request.headers, body: await text(request) },
+      { issuer: shop.origin, clientId: shop.clientId, clientSecret: shop.clientSecret },
+    );
+  app.listen(0, '127.0.0.1');
+  await once(app, 'listening');
+  const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}/pay`;
+  const start = {
+    action: 'start',
+    paymentId: 'P1',
+    orderId: 'O1',
+    method: 'later',
+    amount: 4633,
+    currency: 'EUR',
+  };
+  expect(await shop.ask(url, 'payment', start)).toMatchObject({ paymentId: 'P1', amount: 4633 });
+  const api = createClient({ baseUrl: shop.origin, shopId: 'TestShop', accessToken: shop.accessToken });
+  const at = `${MANAGE}/app/payments/{paymentId}` as const;
+  const report = (body: PaymentReport) => api.PUT(at, { params: { path: { paymentId: 'P1' } }, body });
+  const paid = { state: 'paid', amount: 46.33, currencyId: 'EUR' } as const;
+  await expect(report({ ...paid, amount: 46.34 })).rejects.toMatchObject({ code: 'PAYMENT_REPORT_DIFFERS' });
+  const after = { paymentId: 'P1', orderId: 'O1', method: 'later', ...paid, captured: 46.33, refunded: 0 };
+  expect(await report(paid)).toEqual(after);
+  expect(await report(paid)).toEqual(after);
+  await expect(report({ ...paid, state: 'failed' })).rejects.toMatchObject({
+    code: 'PAYMENT_REPORT_OUTDATED',
+  });
+  await shop.close();
+  app.close();
 });
 
 test('a call is taken with its token and signature only, and so is its answer', async () => {

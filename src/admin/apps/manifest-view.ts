@@ -15,6 +15,7 @@ export function manifestLists(visit: ShopVisit, manifest: Manifest): Markup {
     ...manifest.pages.map((entry) => adds.page({ title: title(entry) })),
     ...manifest.blocks.map((entry) => adds.block({ title: title(entry), place: adds.places[entry.place] })),
     ...manifest.actions.map((entry) => adds.action({ title: title(entry) })),
+    ...(manifest.paymentMethods ?? []).map((entry) => adds.payment({ title: title(entry) })),
   ];
   const inShop = (manifest.storefrontBlocks ?? []).map((entry) =>
     adds.block({ title: title(entry), place: adds.storefrontPlaces[entry.place] }),
@@ -38,6 +39,7 @@ export function withoutAnswer(visit: ShopVisit, { kind, onFailure }: AppCall): s
   const { without } = visit.messages.apps.asked;
   if (typeof onFailure === 'object') return without.price({ price: amountText(onFailure.price, visit) });
   if (kind === 'deliveryOptions') return onFailure === 'hide' ? without.hide : without.refuseDelivery;
+  if (kind === 'payment') return without.unpaid;
   if (onFailure === 'refuse') return without.refuse;
   if (kind === 'linePrices') return without.ownPrices;
   return kind === 'taxes' ? without.ownTaxes : without.accept;

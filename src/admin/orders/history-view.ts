@@ -45,6 +45,7 @@ function detailText({ kind, details }: Entry, view: OrderView): string {
 
 const DETAIL_TEXTS: Partial<Record<Entry['kind'], DetailText>> = {
   'payment recorded': amountText,
+  'payment reported': reportText,
   'payment failed': amountText,
   'refund requested': amountText,
   refunded: amountText,
@@ -74,6 +75,13 @@ function moneyOf({ visit, order }: OrderView, amount: unknown): string {
 
 function amountText({ amount }: Details, view: OrderView): string {
   return amount === undefined ? '' : moneyOf(view, amount);
+}
+
+/** The state and the amount, and what the app said for the merchant. */
+function reportText(details: Details, view: OrderView): string {
+  const states: Readonly<Record<string, string>> = view.visit.messages.orders.payment.attempts;
+  const { state, reason } = details as { state: string; reason?: string };
+  return [states[state] ?? state, amountText(details, view), reason].filter(Boolean).join(', ');
 }
 
 function nameOfLine({ order }: OrderView, lineItemId: unknown): string | undefined {

@@ -12,6 +12,7 @@ export const COPIED_TABLES: Readonly<Record<string, 'shop' | 'people' | 'never'>
   account_passkey: 'never',
   app: 'never',
   app_manifest: 'never',
+  app_payment: 'never',
   assistant_session: 'people',
   audit_entry: 'never',
   bank_entry: 'people',

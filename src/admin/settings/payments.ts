@@ -1,8 +1,12 @@
 import { Type } from 'typebox';
+import { inLocales } from '../../apps/calls/app-answer.ts';
+import { appLabel } from '../../apps/manifest/installed.ts';
+import { inLanguage } from '../../apps/manifest/schema.ts';
 import { badRequest, notFound, tooManyRequests } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { isFieldValue, loadFields, saveFields } from '../../orders/payments/accounts.ts';
+import { findAppMethods, type AppMethod } from '../../orders/payments/app-methods.ts';
 import { accountProblem } from '../../orders/payments/check-account.ts';
 import { BANK_ACCOUNT, missingPaymentData } from '../../orders/payments/payment-data.ts';
 import {
@@ -15,7 +19,9 @@ import {
 import type { PaymentProvider } from '../../orders/payments/provider.ts';
 import { webhookPath } from '../../orders/payments/webhook-route.ts';
 import { paymentFieldPath } from '../../shops/shop/readiness.ts';
-import type { PaymentMethod } from '../../shops/settings/settings.ts';
+import { documentOf } from '../../shops/settings/conversion.ts';
+import type { SettingsFile } from '../../shops/settings/file.ts';
+import type { PaymentMethod, Settings } from '../../shops/settings/settings.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import {
   declareForm,
@@ -29,6 +35,7 @@ import { buttonForm, problemOf } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
+import { saveSettings } from './save.ts';
 import { sectionPage, settingsTrail } from './section-page.ts';
 import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
@@ -137,6 +144,21 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
     { needsReauthentication: true },
   );
 
+  pages.post('/settings/app-payments/:app/:name', 'settings_write', async (visit, { params }) => {
+    const { settings, messages } = visit;
+    const methods = await findAppMethods(visit.db, settings);
+    const method = methods.find(
+      (one) => one.app.appId === params['app'] && one.method.name === params['name'],
+    );
+    if (!method) throw notFound();
+    const path = adminPath(visit, '/settings/payments');
+    // The button was pressed twice.
+    if (settings.paymentMethods.some(({ appMethod }) => appMethod === method.name)) return new Redirect(path);
+    await saveSettings(visit, withAppMethod(settings, method), format);
+    const title = inLanguage(method.method.title, visit.language);
+    return new Redirect(path, messages.settings.paymentKeys.offered({ method: title }));
+  });
+
   pages.post('/settings/payments/:method/test', 'settings_write', async (visit, form) => {
     const method = methodOf(visit, form);
     if (!(await form.isWithinLimit(`payment-test/${visit.shopId}`, TESTS_PER_HOUR))) {
@@ -176,6 +198,7 @@ const storedFields = ({ db, key, shopId }: ShopVisit, { paymentMethodId }: Provi
 /** The methods handled by a provider: whether their keys are set, and a button that tests them. */
 async function accountList(visit: ShopVisit, providers: Providers): Promise<Markup> {
   const messages = visit.messages.settings.paymentKeys;
+  const apps = await findAppMethods(visit.db, visit.settings);
   const methods = visit.settings.paymentMethods.filter((method): method is ProviderMethod =>
     isProviderName(method.providerName),
   );
@@ -183,7 +206,7 @@ async function accountList(visit: ShopVisit, providers: Providers): Promise<Mark
     methods.map(async (method) => ({ method, stored: await storedFields(visit, method) })),
   );
   const withoutBank = visit.settings.paymentMethods.filter((method) =>
-    missingPaymentData(method, visit.settings, { providers, fields: {} }).includes(BANK_ACCOUNT),
+    missingPaymentData(method, visit.settings, { providers, fields: {}, apps }).includes(BANK_ACCOUNT),
   );
   return html`<section class="card above-form">
     ${
@@ -206,14 +229,21 @@ async function accountList(visit: ShopVisit, providers: Providers): Promise<Mark
     ${methods.length === 0 && html`<p class="quiet">${messages.none}</p>`}
     ${accounts.map(({ method, stored }) => {
       const fields = Object.entries(providerOf(providers, method.providerName, visit.settings).fields);
-      const isReady = fields.every(([name, { isOptional }]) => isOptional || stored[name] !== undefined);
+      const app = apps.find(({ name }) => name === method.appMethod)?.app;
+      const isAppMissing = method.providerName === 'app' && !visit.settings.sandbox && !app;
+      const hasKeys = fields.every(([name, { isOptional }]) => isOptional || stored[name] !== undefined);
+      const isReady = hasKeys && !isAppMissing;
       return html`<div class="provider">
         <p>
           <strong>${titleOf(visit, method)}</strong>
-          <span class="quiet">${PROVIDER_LABELS[method.providerName]}</span>
-          ${isReady ? chip(messages.ready, 'good') : chip(messages.missing, 'bad')}
+          <span class="quiet">${app ? appLabel(app) : PROVIDER_LABELS[method.providerName]}</span>
+          ${
+            isReady
+              ? chip(messages.ready, 'good')
+              : chip(isAppMissing ? messages.appMissing : messages.missing, 'bad')
+          }
         </p>
-        ${!isReady && html`<p class="hint">${messages.notOffered}</p>`}
+        ${!isReady && html`<p class="hint">${isAppMissing ? messages.appMissingHint : messages.notOffered}</p>`}
         ${
           visit.may('settings_write') &&
           html`<div class="actions">
@@ -223,10 +253,44 @@ async function accountList(visit: ShopVisit, providers: Providers): Promise<Mark
                 >${messages.change}</a
               >`
             }
-            ${isReady && buttonForm({ action: adminPath(visit, `/settings/payments/${method.key}/test`), text: messages.test })}
+            ${isReady && method.providerName !== 'app' && buttonForm({ action: adminPath(visit, `/settings/payments/${method.key}/test`), text: messages.test })}
           </div>`
         }
       </div>`;
     })}
+    ${visit.may('settings_write') && offersOfApps(visit, apps)}
   </section>`;
+}
+
+/** What installed apps can handle, and the shop does not offer yet. */
+function offersOfApps(visit: ShopVisit, apps: readonly AppMethod[]): Markup | false {
+  const known = new Set(visit.settings.paymentMethods.map(({ appMethod }) => appMethod));
+  const offers = apps.filter(({ name }) => !known.has(name));
+  if (offers.length === 0) return false;
+  const messages = visit.messages.settings.paymentKeys;
+  return html`<h2>${messages.ofApps}</h2>
+    ${offers.map(
+      ({ app, method }) =>
+        html`<div class="provider">
+          <p>
+            <strong>${inLanguage(method.title, visit.language)}</strong>
+            <span class="quiet">${appLabel(app)}</span>
+          </p>
+          <div class="actions">
+            ${buttonForm({ action: adminPath(visit, `/settings/app-payments/${app.appId}/${method.name}`), text: messages.offer })}
+          </div>
+        </div>`,
+    )}`;
+}
+
+/** A method of an app as one of the shop, at the end of the list and without a price. */
+function withAppMethod(settings: Settings, { name, app, method }: AppMethod): SettingsFile {
+  const { paymentMethods = [] }: SettingsFile = documentOf(settings, { textsByLocale: true });
+  const keys = new Set(paymentMethods.map(({ key }) => key));
+  const numbers = Array.from({ length: keys.size + 2 }, (_, index) => index + 1);
+  const candidates = [method.name, ...numbers.slice(1).map((number) => `${method.name}-${number}`)];
+  const key = candidates.find((candidate) => !keys.has(candidate))!;
+  const title = inLocales({ ...method.title }, settings);
+  const added = { key, name: title, provider: 'app', app: name, providerLabel: app.name };
+  return { paymentMethods: [...paymentMethods, added] };
 }

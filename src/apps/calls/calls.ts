@@ -55,6 +55,10 @@ export interface AppCalls {
   asked(db: Queries, shop: Omit<AskedShop, 'origin'>, kind: CallKind): Promise<readonly AskedApp[]>;
   /** Asks all of them at once. Never throws for what an app does. Call it outside of transactions and locks. */
   ask<Answer>(shop: AskedShop, question: Question<Answer>): Promise<AppAnswer<Answer>[]>;
+  /** Asks one of them; undefined: it has not answered in time, or not as agreed. Otherwise the same. */
+  askApp<Answer>(shop: AskedShop, asked: AskedApp, question: Question<Answer>): Promise<Answer | undefined>;
+  /** Why customers must not be led to an address that an app names; undefined: they may. */
+  addressProblem(url: URL): string | undefined;
   /** Writes the log of slow and failed calls now. */
   writeLog(): Promise<void>;
   close(): Promise<void>;
@@ -93,7 +97,7 @@ export function createAppCalls({ db, policy, loadKey, metrics, onLogFailure }: C
     name: 'app_call_duration_seconds',
     help: 'Duration of calls of apps while a customer waits, by kind and whether the answer could be used',
     labelNames: ['kind', 'outcome'],
-    buckets: [0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 2, 8],
     registers: [metrics],
   });
   const spared = new Counter({
@@ -235,6 +239,8 @@ export function createAppCalls({ db, policy, loadKey, metrics, onLogFailure }: C
         })),
       );
     },
+    askApp: async (shop, app, question) => (await askOne(shop, app, question)).answer,
+    addressProblem: (url) => policy.problemOf(url),
     writeLog: () => log.write(),
     close() {
       sender.close();

@@ -2,7 +2,7 @@ import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
 import type { Scope } from '../../http/scopes.ts';
 import { findAgreed } from './queries.ts';
-import type { ActionEntry, AppCall, BlockEntry, Entry, StorefrontEntry } from './schema.ts';
+import type { ActionEntry, AppCall, AppPaymentMethod, BlockEntry, Entry, StorefrontEntry } from './schema.ts';
 
 /** An app that the merchant has agreed to, with what it adds to the admin and to the storefront. */
 export interface InstalledApp {
@@ -18,6 +18,7 @@ export interface InstalledApp {
   storefrontBlocks: readonly StorefrontEntry[];
   actions: readonly ActionEntry[];
   calls: readonly AppCall[];
+  paymentMethods: readonly AppPaymentMethod[];
 }
 
 interface CachedApps {
@@ -39,9 +40,11 @@ export async function installedApps(
   if (known?.version === version) return known.apps;
   const rows = await findAgreed(db, shopId);
   const apps = rows.map(({ appId, agreed }) => {
-    const { name, installUrl, scopes, pages, blocks, storefrontBlocks = [], actions, calls } = agreed;
+    const { name, installUrl, scopes, pages, blocks, actions, calls } = agreed;
+    const { storefrontBlocks = [], paymentMethods = [] } = agreed;
     const { origin, host } = new URL(installUrl);
-    return { appId, name, origin, host, scopes, pages, blocks, storefrontBlocks, actions, calls };
+    const shown = { pages, blocks, storefrontBlocks, actions };
+    return { appId, name, origin, host, scopes, ...shown, calls, paymentMethods };
   });
   db.caches.of(cache).set(shopId, { version, apps });
   return apps;

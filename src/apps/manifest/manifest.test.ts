@@ -247,6 +247,9 @@ test('what an app is asked while customers wait is agreed to, and a change that 
   await merchant.post(`/apps/${appId}/uninstall`);
 });
 
+const PAYMENT = { kind: 'payment', url: '/pay', onFailure: 'refuse' };
+const METHOD = { name: 'later', title: { en: 'Pay later' } };
+
 test.each([
   ['without the scope', { calls: [{ kind: 'deliveryOptions', url: '/d', onFailure: 'hide' }] }, 'callScope'],
   [
@@ -279,6 +282,24 @@ test.each([
     },
     'invalid',
   ],
+  ['for payments without methods', { calls: [PAYMENT], scopes: ['orders_read'] }, 'invalid'],
+  ['for payments that is missing', { paymentMethods: [METHOD] }, 'invalid'],
+  ['for payments without its scope', { calls: [PAYMENT], paymentMethods: [METHOD], scopes: [] }, 'callScope'],
+  [
+    'for payments that is cached',
+    { calls: [{ ...PAYMENT, cacheSeconds: 1 }], paymentMethods: [METHOD] },
+    'invalid',
+  ],
+  [
+    'for payments that is hidden',
+    { calls: [{ ...PAYMENT, onFailure: 'hide' }], paymentMethods: [METHOD] },
+    'invalid',
+  ],
+  [
+    'for payments with an amount of no currency',
+    { calls: [PAYMENT], paymentMethods: [{ ...METHOD, maximum: 100 }] },
+    'invalid',
+  ],
 ])('a call %s is refused', (_why, change, reason) => {
   const text = JSON.stringify({ ...LABELS, ...change });
   expect(() => parseManifest(text, new URL(app.origin))).toThrow(
@@ -287,9 +308,9 @@ test.each([
 });
 
 test('a kind of call that is not there yet is named with those that are', () => {
-  const calls = [{ kind: 'payment', url: '/t', onFailure: 'hide' }];
+  const calls = [{ kind: 'shipping', url: '/t', onFailure: 'hide' }];
   expect(() => parseManifest(JSON.stringify({ ...LABELS, calls }), new URL(app.origin))).toThrow(
-    'The manifest is not valid: /calls/0/kind must be equal to one of the allowed values: deliveryOptions, linePrices, taxes, checkoutValidation',
+    'The manifest is not valid: /calls/0/kind must be equal to one of the allowed values: deliveryOptions, linePrices, taxes, checkoutValidation, payment',
   );
 });
 

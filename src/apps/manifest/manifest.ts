@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { EVENT_TYPES } from '../../platform/events/types.ts';
+import type { Scope } from '../../http/scopes.ts';
 import { compileBody } from '../../http/validation.ts';
 import {
   ManifestFile,
   MAX_ACTION_ORDERS,
-  MAX_CALL_TIMEOUT,
+  maxTimeout,
   type AppCall,
+  type AppPaymentMethod,
   type CallFailure,
+  type CallKind,
   type Localised,
   type Manifest,
 } from './schema.ts';
@@ -105,10 +108,11 @@ export function parseManifest(text: string, from: URL): Manifest {
     calls: entries('/calls', file.calls).map((call) => ({
       kind: call.kind,
       url: call.url,
-      timeoutMs: call.timeoutMs ?? MAX_CALL_TIMEOUT,
+      timeoutMs: call.timeoutMs ?? maxTimeout(call.kind),
       cacheSeconds: call.cacheSeconds ?? 0,
       onFailure: failureOf(call.onFailure),
     })),
+    ...(file.paymentMethods && { paymentMethods: file.paymentMethods.map(paymentMethodOf) }),
     settings: (file.settings ?? []).map(({ name, kind, label, hint, choices = [] }) => ({
       name,
       kind,
@@ -122,11 +126,13 @@ export function parseManifest(text: string, from: URL): Manifest {
   refuseDoubles('/storefrontBlocks', manifest.storefrontBlocks ?? []);
   refuseDoubles('/actions', manifest.actions);
   refuseDoubles('/settings', manifest.settings);
+  refuseDoubles('/paymentMethods', manifest.paymentMethods ?? []);
   refuseDoubles(
     '/calls',
     manifest.calls.map(({ kind }) => ({ name: kind })),
   );
   checkCalls(manifest);
+  checkPayments(manifest);
   const withoutChoices = manifest.settings.find(
     ({ kind, choices }) => kind === 'choice' && choices.length === 0,
   );
@@ -141,15 +147,55 @@ export function parseManifest(text: string, from: URL): Manifest {
   return manifest;
 }
 
-/** A call tells the app about a cart, which is what this scope lets it read. */
-const CALL_SCOPE = 'carts_read';
+/** A call tells the app about a cart, or an order, which is what this scope lets it read. */
+const scopeOfCall = (kind: CallKind): Scope => (kind === 'payment' ? 'orders_read' : 'carts_read');
 
 function checkCalls({ calls, scopes }: Manifest): void {
-  if (calls.length > 0 && !scopes.includes(CALL_SCOPE)) throw new ManifestProblem('callScope', CALL_SCOPE);
+  const slow = calls.find(({ kind, timeoutMs }) => timeoutMs > maxTimeout(kind));
+  if (slow) {
+    throw new ManifestProblem('invalid', `/calls: ${slow.kind} has at most ${maxTimeout(slow.kind)} ms`);
+  }
+  const missing = calls.map(({ kind }) => scopeOfCall(kind)).find((scope) => !scopes.includes(scope));
+  if (missing) throw new ManifestProblem('callScope', missing);
   const priced = calls.find(
     ({ kind, onFailure }) => kind !== 'deliveryOptions' && typeof onFailure === 'object',
   );
   if (priced) throw new ManifestProblem('invalid', `/calls: ${priced.kind} has no price`);
+}
+
+function checkPayments({ calls, paymentMethods = [] }: Manifest): void {
+  const call = calls.find(({ kind }) => kind === 'payment');
+  if ((call === undefined) !== (paymentMethods.length === 0)) {
+    throw new ManifestProblem('invalid', '/paymentMethods and a call of the kind payment need each other');
+  }
+  // An answer that is known already would be about another payment.
+  if (call && (call.cacheSeconds !== 0 || call.onFailure !== 'refuse')) {
+    throw new ManifestProblem('invalid', '/calls: payment has no cacheSeconds, and onFailure refuse');
+  }
+  const unclear = paymentMethods.find(
+    ({ currencies, minimum, maximum }) =>
+      (minimum !== undefined || maximum !== undefined) && currencies?.length !== 1,
+  );
+  if (unclear)
+    throw new ManifestProblem('invalid', `/paymentMethods: the limits of ${unclear.name} need one currency`);
+}
+
+function paymentMethodOf({
+  name,
+  title,
+  currencies,
+  countries,
+  minimum,
+  maximum,
+}: AppPaymentMethod): AppPaymentMethod {
+  return {
+    name,
+    title: texts(title),
+    ...(currencies && { currencies }),
+    ...(countries && { countries }),
+    ...(minimum !== undefined && { minimum }),
+    ...(maximum !== undefined && { maximum }),
+  };
 }
 
 function failureOf(onFailure: CallFailure): CallFailure {
@@ -217,6 +263,7 @@ export function asksForMore(agreed: Manifest, read: Manifest): boolean {
       ({ name, place }) => `${place} ${name}`,
     ) &&
     isKnown(agreed.actions, read.actions, byName) &&
+    isKnown(agreed.paymentMethods ?? [], read.paymentMethods ?? [], byName) &&
     read.calls.every((call) => agreed.calls.some((known) => asksNoMore(known, call)))
   );
 }
@@ -233,8 +280,13 @@ export function withoutMore(earlier: Manifest, current: Manifest): Manifest {
   const byName = ({ name }: { name: string }) => name;
   const byPlace = ({ name, place }: { name: string; place: string }) => `${place} ${name}`;
   const storefrontBlocks = inBoth(earlier.storefrontBlocks ?? [], current.storefrontBlocks ?? [], byPlace);
+  const calls = current.calls.filter((call) => earlier.calls.some((known) => asksNoMore(known, call)));
+  // Without its call a method can't be paid with, and a call without methods is about nothing.
+  const common = inBoth(earlier.paymentMethods ?? [], current.paymentMethods ?? [], byName);
+  const paymentMethods = calls.some(({ kind }) => kind === 'payment') ? common : [];
+  const { paymentMethods: _all, ...others } = current;
   return {
-    ...current,
+    ...others,
     name: earlier.name,
     scopes: current.scopes.filter((scope) => earlier.scopes.includes(scope)),
     webhooks: inBoth<{ eventType: string }>(
@@ -246,7 +298,8 @@ export function withoutMore(earlier: Manifest, current: Manifest): Manifest {
     blocks: inBoth(earlier.blocks, current.blocks, byPlace),
     ...(current.storefrontBlocks && { storefrontBlocks }),
     actions: inBoth(earlier.actions, current.actions, byName),
-    calls: current.calls.filter((call) => earlier.calls.some((known) => asksNoMore(known, call))),
+    calls: paymentMethods.length > 0 ? calls : calls.filter(({ kind }) => kind !== 'payment'),
+    ...(paymentMethods.length > 0 && { paymentMethods }),
   };
 }
 

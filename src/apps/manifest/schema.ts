@@ -68,11 +68,21 @@ const choiceOf = <Value extends string>(values: readonly Value[], description: s
   Type.Unsafe<Value>({ type: 'string', enum: [...values], description, examples: [values[0]] });
 
 /** What an app can be asked while a customer waits. */
-export const CALL_KINDS = ['deliveryOptions', 'linePrices', 'taxes', 'checkoutValidation'] as const;
+export const CALL_KINDS = [
+  'deliveryOptions',
+  'linePrices',
+  'taxes',
+  'checkoutValidation',
+  'payment',
+] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
 /** Milliseconds that a customer waits for an app. */
-export const MAX_CALL_TIMEOUT = 800;
+const MAX_CALL_TIMEOUT = 800;
+/** A payment is begun by a click, and the app asks its bank meanwhile. */
+const MAX_PAYMENT_TIMEOUT = 8_000;
+export const maxTimeout = (kind: CallKind) => (kind === 'payment' ? MAX_PAYMENT_TIMEOUT : MAX_CALL_TIMEOUT);
+
 export const MAX_CACHE_SECONDS = 3_600;
 /** Minor units; the price of a delivery without an answer. */
 const MAX_FIXED_PRICE = 1_000_000;
@@ -80,14 +90,14 @@ const MAX_FIXED_PRICE = 1_000_000;
 const callEntry = Type.Object({
   kind: choiceOf<CallKind>(
     CALL_KINDS,
-    'deliveryOptions: how a cart can be delivered, and what it costs. linePrices: what the items of a cart cost. taxes: the taxes of a cart and their rates. checkoutValidation: whether a cart may be ordered.',
+    'deliveryOptions: how a cart can be delivered, and what it costs. linePrices: what the items of a cart cost. taxes: the taxes of a cart and their rates. checkoutValidation: whether a cart may be ordered. payment: to begin, capture, cancel and refund payments.',
   ),
   url: address('Is asked.', '/kontor/delivery'),
   timeoutMs: Type.Optional(
     Type.Integer({
       minimum: 50,
-      maximum: MAX_CALL_TIMEOUT,
-      description: 'Milliseconds for the whole call; absent: 800.',
+      maximum: MAX_PAYMENT_TIMEOUT,
+      description: 'Milliseconds for the whole call, at most 800, and 8000 for payment; absent: as many.',
       examples: [600],
     }),
   ),
@@ -95,13 +105,14 @@ const callEntry = Type.Object({
     Type.Integer({
       minimum: 0,
       maximum: MAX_CACHE_SECONDS,
-      description: 'For how long an answer holds for the same question; absent: 0, it is asked each time.',
+      description:
+        'For how long an answer holds for the same question; absent: 0, it is asked each time. Payments are asked each time.',
       examples: [300],
     }),
   ),
   onFailure: Type.Unsafe<CallFailure>({
     description:
-      'What happens without a valid answer. hide: the checkout goes on without the app. refuse: it waits until the app answers. An object, for deliveryOptions: one option with this price.',
+      'What happens without a valid answer. hide: the checkout goes on without the app. refuse: it waits until the app answers; payment has this one, because an order without an answer is unpaid. An object, for deliveryOptions: one option with this price.',
     examples: ['hide'],
     anyOf: [
       { type: 'string', enum: ['hide', 'refuse'] },
@@ -116,6 +127,25 @@ const callEntry = Type.Object({
       }),
     ],
   }),
+});
+
+const codes = (pattern: string, maxItems: number, description: string, example: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ pattern }), { minItems: 1, maxItems, description, examples: [[example]] }),
+  );
+
+const limit = (description: string, example: number) =>
+  Type.Optional(
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description, examples: [example] }),
+  );
+
+const paymentMethod = Type.Object({
+  name,
+  title: localised(60, 'What the merchant sees.', 'Pay later'),
+  currencies: codes('^[A-Z]{3}$', 50, 'Currencies that can be paid; absent: all.', 'EUR'),
+  countries: codes('^[A-Z]{2}$', 250, 'Countries of billing addresses; absent: all.', 'DE'),
+  minimum: limit('The smallest amount in minor units, which needs one currency.', 1_000),
+  maximum: limit('The largest amount in minor units, which needs one currency.', 150_000),
 });
 
 export const ManifestFile = Type.Object(
@@ -208,7 +238,15 @@ export const ManifestFile = Type.Object(
     calls: Type.Optional(
       Type.Array(callEntry, {
         maxItems: CALL_KINDS.length,
-        description: 'What it is asked while a customer waits. They need the scope carts_read.',
+        description:
+          'What it is asked while a customer waits. They need the scope carts_read, and payment orders_read.',
+      }),
+    ),
+    paymentMethods: Type.Optional(
+      Type.Array(paymentMethod, {
+        minItems: 1,
+        maxItems: 10,
+        description: 'Ways to pay that the merchant can offer. They need a call of the kind payment.',
       }),
     ),
     settings: Type.Optional(
@@ -294,6 +332,17 @@ export interface AppCall {
   onFailure: CallFailure;
 }
 
+/** A way to pay that an app handles. */
+export interface AppPaymentMethod {
+  name: string;
+  title: Localised;
+  currencies?: string[];
+  countries?: string[];
+  /** Minor units. */
+  minimum?: number;
+  maximum?: number;
+}
+
 /** The manifest as it is stored: with whole addresses, and every key. */
 export interface Manifest {
   name: string;
@@ -309,6 +358,8 @@ export interface Manifest {
   storefrontBlocks?: StorefrontEntry[];
   actions: ActionEntry[];
   calls: AppCall[];
+  /** Absent where there are none, as in manifests that were stored before there were any. */
+  paymentMethods?: AppPaymentMethod[];
   settings: SettingField[];
 }
 

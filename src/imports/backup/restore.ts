@@ -98,6 +98,7 @@ const OF_ONE_SHOP_ONLY: readonly string[] = [
   'rule_run',
   'payment_account',
   'payment_attempt',
+  'app_payment',
   'demo_payment',
 ];
 

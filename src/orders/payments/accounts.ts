@@ -62,7 +62,8 @@ export async function loadAccount(
   if (missing) {
     throw new PaymentRefused(`${missing[0]} is not set, run: npx kontor payment set ${shopId} ${method.key}`);
   }
-  return { shopId, fields, capture: method.capture, settings: method.additionalData ?? {} };
+  const { appMethod, capture, additionalData } = method;
+  return { shopId, fields, appMethod, capture, settings: additionalData ?? {} };
 }
 
 /**

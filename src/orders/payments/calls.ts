@@ -10,6 +10,7 @@ import { findManagedOrder } from '../queries.ts';
 import { loadAccount } from './accounts.ts';
 import { recordFailedCapture } from './capture.ts';
 import { delayAfter, givesUpAfter, nextCheck, STARTS_WITHIN } from './checks.ts';
+import { PROGRESS } from './progress.ts';
 import {
   CALL_TIMEOUT,
   PaymentRefused,
@@ -62,7 +63,7 @@ export interface PaymentLinks {
 
 /**
  * Begins the payment of an order, or continues one: an order has one attempt at a time that can bring money. Returns
- * the address of the page on which the shopper pays; undefined: there is nothing to pay. Throws when the provider
+ * the address of the page on which the shopper pays; undefined: there is nothing to pay there. Throws when the provider
  * refuses or does not answer: the order stays, and the shopper can retry.
  */
 export async function startPayment(
@@ -128,7 +129,7 @@ async function startAttempt(
   shopId: string,
   attempt: Attempt,
   { method, settings, links }: { method: ProviderMethod; settings: Settings; links: PaymentLinks },
-): Promise<string> {
+): Promise<string | undefined> {
   const { db, providers } = deps;
   const { attemptId, orderId, amount, currency } = attempt;
   const provider = providerOf(providers, method.providerName, settings);
@@ -164,8 +165,10 @@ async function startAttempt(
   }
   // Another click may have recorded it first; or it took so long that it counts as failed and must not be paid.
   const now = await findAttempt(db, shopId, attemptId);
-  if (now?.state !== 'open') throw new Error('The payment took too long to start');
-  return now.redirectTo!;
+  if (now?.state === 'open') return now.redirectTo!;
+  // An app may report a payment before it answers.
+  if (now && PROGRESS[now.state] !== PROGRESS.failed && now.state !== 'starting') return undefined;
+  throw new Error('The payment took too long to start');
 }
 
 /** A refusal ends the attempt; otherwise it is retried for a minute, with the same id. */

@@ -1,7 +1,9 @@
 import type { Queries } from '../../db/database.ts';
+import type { Localised } from '../../http/locale.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { payableOf } from '../manage-change.ts';
 import type { ManagedOrder } from '../queries.ts';
+import { findInstructions } from './app-payments.ts';
 import { findAttempts, type Attempt } from './queries.ts';
 import { providerMethodOf } from './providers.ts';
 
@@ -16,6 +18,8 @@ export interface PaymentState {
   canPay: boolean;
   /** The amount to pay, in minor units. */
   outstanding: number;
+  /** By locale, what the customer has to do for an app that leads to no page; null: nothing. */
+  instructions: Localised | null;
   /** When the order is cancelled unless it is paid; null: never, or there was no attempt. */
   keptUntil: Date | null;
 }
@@ -25,14 +29,17 @@ export async function paymentState(db: Queries, shopId: string, order: ManagedOr
     shopSettings(db, shopId),
     findAttempts(db, shopId, order.orderId),
   ]);
-  return paymentStateOf(order, attempts.at(-1), settings);
+  const last = attempts.at(-1);
+  const isInstructed = last?.provider === 'app' && last.state === 'open';
+  const instructions = isInstructed ? await findInstructions(db, shopId, last.attemptId) : undefined;
+  return { ...paymentStateOf(order, last, settings), instructions: instructions ?? null };
 }
 
 function paymentStateOf(
   order: ManagedOrder,
   lastAttempt: Pick<Attempt, 'state' | 'releaseAt'> | undefined,
   settings: Pick<Settings, 'paymentMethods'>,
-): PaymentState {
+): Omit<PaymentState, 'instructions'> {
   const outstanding = payableOf(order);
   const isOnItsWay = lastAttempt?.state === 'processing' || lastAttempt?.state === 'authorized';
   const hasEnded = lastAttempt?.state === 'failed' || lastAttempt?.state === 'cancelled';

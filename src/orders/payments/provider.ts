@@ -62,6 +62,8 @@ export interface Account {
   fields: Readonly<Record<string, string>>;
   /** Whether a payment captures the money at once, or only reserves it until `capture`. */
   capture: 'automatic' | 'manual';
+  /** Of the provider `app`: the host of the app and the name of its method, `pay.example/later`. */
+  appMethod?: string | null;
   /** `additionalData` of the payment method in the settings file: texts for the provider, never secrets. */
   settings: Readonly<Record<string, string>>;
 }

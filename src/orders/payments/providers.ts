@@ -1,7 +1,9 @@
+import type { AppCalls } from '../../apps/calls/calls.ts';
 import type { Database } from '../../db/database.ts';
 import type { DemoAccess } from '../../http/demo-access.ts';
 import type { Content } from '../../pricing/content.ts';
 import type { PaymentMethod, Settings } from '../../shops/settings/settings.ts';
+import { createAppProvider } from './app-provider.ts';
 import { createDemoProvider } from './demo-provider.ts';
 import { createMollieProvider } from './mollie.ts';
 import type { PaymentProvider } from './provider.ts';
@@ -9,6 +11,7 @@ import { createStripeProvider } from './stripe.ts';
 
 /** The providers by their names in settings files, as people and the API call them. */
 export const PROVIDER_LABELS = {
+  app: 'App',
   demo: 'Demo payment',
   mollie: 'Mollie',
   stripe: 'Stripe',
@@ -18,13 +21,14 @@ export type ProviderName = keyof typeof PROVIDER_LABELS;
 
 export type Providers = Readonly<Record<ProviderName, PaymentProvider>>;
 
-/** `others` replace built-in ones. */
+/** `others` replace built-in ones. Without `calls`, as in a command, no payment of an app is begun or changed. */
 export function createProviders(
   db: Database,
   demoAccess: DemoAccess,
-  others: Partial<Providers> = {},
+  { calls, ...others }: Partial<Providers> & { calls?: AppCalls } = {},
 ): Providers {
   return {
+    app: createAppProvider(db, calls),
     demo: createDemoProvider(db, demoAccess),
     mollie: createMollieProvider(),
     stripe: createStripeProvider(),
@@ -32,7 +36,7 @@ export function createProviders(
   };
 }
 
-/** false: the merchant or an app handles the payment. */
+/** false: the merchant handles the payment, or an app that only reports what came of it. */
 export function isProviderName(name: string | null): name is ProviderName {
   return name !== null && Object.hasOwn(PROVIDER_LABELS, name);
 }

@@ -91,6 +91,13 @@ export function recordStart(
     where shop_id = ${shopId} and attempt_id = ${attemptId} and state = 'starting'`);
 }
 
+/** An app reports a payment whose beginning was not recorded: its later calls name it. */
+export function nameAttempt(tx: Transaction, shopId: string, attemptId: string, reference: string) {
+  return tx.run(sql`
+    update payment_attempt set reference = ${reference}
+    where shop_id = ${shopId} and attempt_id = ${attemptId} and reference is null`);
+}
+
 /** The news of an attempt that this transaction has locked. */
 export function updateAttempt(
   tx: Transaction,
@@ -257,6 +264,13 @@ export function updateRefund(
     update order_payment
     set state = ${state}, reference = ${reference}, checks = ${checks}, error = ${error}, check_at = ${checkAt}
     where shop_id = ${shopId} and order_id = ${orderId} and payment_id = ${paymentId}`);
+}
+
+/** An app has reported refunds: those that were requested are looked at, at once. */
+export function requestRefundChecks(tx: Transaction, shopId: string, orderId: string, attemptId: string) {
+  return tx.run(sql`
+    update order_payment set check_at = ${tx.now}
+    where shop_id = ${shopId} and order_id = ${orderId} and attempt_id = ${attemptId} and state = 'requested'`);
 }
 
 /** Asks the provider again about a completed refund, on an order that is locked. */

@@ -13,6 +13,7 @@ import { recordPayment } from '../record-payment.ts';
 import { refunded } from '../refund.ts';
 import { isSentInFull } from './capture.ts';
 import { delayAfter, nextCheck } from './checks.ts';
+import { isNewState, PROGRESS } from './progress.ts';
 import type { Outcome } from './provider.ts';
 import { settleReports } from './settle-reports.ts';
 import { lockAttempt, requestCapture, updateAttempt, type Attempt } from './queries.ts';
@@ -54,28 +55,16 @@ export async function settle(
   }
 }
 
-/** The progress of an attempt. It never goes back: an answer with less progress is out of date. */
-const PROGRESS: Readonly<Record<Attempt['state'], number>> = {
-  starting: 0,
-  open: 1,
-  processing: 2,
-  authorized: 2,
-  failed: 3,
-  cancelled: 3,
-  paid: 4,
-};
-
 function attemptAfter(attempt: Attempt, { state, captured }: Outcome, now: Date): Attempt {
-  const [before, after] = [PROGRESS[attempt.state], PROGRESS[state]];
-  const isUnderWay = before === PROGRESS.processing && after === before;
-  const isNews = attempt.state !== state && (after > before || isUnderWay);
+  const isNews = isNewState(attempt.state, state);
+  const hasEnded = PROGRESS[attempt.state] >= PROGRESS.failed;
   return {
     ...attempt,
     ...(isNews && { state, captured: state === 'paid' ? captured : 0, updatedAt: now }),
     // A wish stays until it has a result.
-    wish: isNews || before >= PROGRESS.failed ? null : attempt.wish,
+    wish: isNews || hasEnded ? null : attempt.wish,
     // An ended one is checked only when there is news of it.
-    checks: isNews || before >= PROGRESS.failed ? 0 : attempt.checks + 1,
+    checks: isNews || hasEnded ? 0 : attempt.checks + 1,
   };
 }
 

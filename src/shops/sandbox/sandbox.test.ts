@@ -56,7 +56,14 @@ beforeAll(async () => {
   const sending = readConfig({ KONTOR_DATA: config.KONTOR_DATA, SMTP_URL: `smtp://${smtp.host}` });
   workers.push(
     startEmails({ db, config: sending, log, origin: 'https://shop.example', pause: 10 }),
-    startPayments({ db, config, demoAccess: service.app.demoAccess, log, pause: 10 }),
+    startPayments({
+      db,
+      config,
+      demoAccess: service.app.demoAccess,
+      log,
+      calls: service.app.appCalls,
+      pause: 10,
+    }),
     startTransport({ db, config, demoAccess: service.app.demoAccess, log, pause: 10 }),
   );
 });

@@ -145,6 +145,13 @@ function* paymentProblems({ paymentMethods = [] }: SettingsFile, frame: Frame): 
   for (const [index, method] of paymentMethods.entries()) {
     yield* nameProblems(['paymentMethods', index, 'name'], method.name, frame);
     yield* amountProblems(['paymentMethods', index, 'price'], method.price, frame);
+    if ((method.provider === 'app') !== (method.app !== undefined)) {
+      yield {
+        path: ['paymentMethods', index, 'app'],
+        text: 'expected with the provider app, and with no other',
+        rule: { name: 'appOfPayment' },
+      };
+    }
     if (method.releaseUnpaidAfterDays !== undefined && method.releaseUnpaidAfterMinutes !== undefined) {
       yield {
         path: ['paymentMethods', index],

@@ -42,6 +42,7 @@ type PlainRule =
   | 'otherKindsField'
   | 'otherKindsPrice'
   | 'releaseTwice'
+  | 'appOfPayment'
   | 'secondDocument'
   | 'section'
   | 'shippingNotWaived'

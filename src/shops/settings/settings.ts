@@ -310,7 +310,7 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
       (
         select coalesce(json_agg(json_build_object(
           'paymentMethodId', upper(payment_method_id::text), 'key', key, 'name', name,
-          'providerName', provider_name, 'additionalData', additional_data, 'amount', amount,
+          'providerName', provider_name, 'appMethod', app_method, 'additionalData', additional_data, 'amount', amount,
           'releaseUnpaidAfterDays', release_unpaid_after_days, 'providerLabel', provider_label, 'capture', capture,
           'releaseUnpaidAfterMinutes', release_unpaid_after_minutes) order by position), '[]')
         from payment_method where payment_method.shop_id = ${shopId}

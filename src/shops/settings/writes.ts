@@ -147,6 +147,7 @@ const upsertPaymentMethods = insertInto(
     key: 'text',
     name: 'jsonb',
     providerName: 'text',
+    appMethod: 'text',
     additionalData: 'jsonb',
     position: 'integer',
     amount: 'bigint',

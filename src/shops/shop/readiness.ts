@@ -119,8 +119,10 @@ function paymentGaps({ payments }: ReadinessFacts): Missing[] {
 /** The bank account is part of the seller's data; the keys of a provider are on the page of its method. */
 export function paymentFieldPath(field: string): string {
   const [, method, name] = /^paymentMethods\.(.+)\.([^.]+)$/.exec(field) ?? [];
-  return method === undefined
-    ? settingAt(field, '/settings/invoices').path
+  if (method === undefined) return settingAt(field, '/settings/invoices').path;
+  // An app is installed again, or the method gets another provider.
+  return name === 'app'
+    ? '/settings/payments'
     : `/settings/payments/${encodeURIComponent(method)}#field-${name}`;
 }
 

@@ -10,7 +10,7 @@ import type { Order } from '../../orders/schema.ts';
 import { orderDelivery } from '../../orders/order-delivery.ts';
 import type { CustomerOrder } from '../../orders/withdrawal-period.ts';
 import { linesAndTotals, orderParties } from './review-step.ts';
-import { isOfferedHere } from '../payment/offered.ts';
+import { isOfferedHere, payableOfOrder } from '../payment/offered.ts';
 import { OTHER_METHODS, otherMethods } from '../payment/other-methods.ts';
 import { hasFailed, paymentNotice } from '../payment/payment-notice.ts';
 import { orderCompleted } from '../scripts/events.ts';
@@ -72,7 +72,9 @@ async function failedPayment(
 ): Promise<Markup> {
   const { db, shopId, locale } = visit;
   const messages = messagesIn(locale).storefront.payment;
-  const methods = await otherPaymentMethods(db, shopId, open, (method) => isOfferedHere(visit, method));
+  const methods = await otherPaymentMethods(db, shopId, open, (method) =>
+    isOfferedHere(visit, method, payableOfOrder(open.order)),
+  );
   return html`<div class="notice" role="alert">
       <p class="error">${messages.saved({ number: open.order.orderNumber })}</p>
     </div>

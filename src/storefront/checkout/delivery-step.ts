@@ -11,7 +11,7 @@ import { textIn } from '../../http/locale.ts';
 import { priceOf, type Price } from '../../http/price.ts';
 import { isId } from '../../kernel/ids.ts';
 import { anyText } from '../../catalogue/products/render.ts';
-import { isOfferedHere } from '../payment/offered.ts';
+import { isOfferedHere, payableOfCart } from '../payment/offered.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { methodNotice } from '../cart/cart-page.ts';
 import { pickupText } from './pickup-text.ts';
@@ -94,10 +94,13 @@ function shippingOptions(
   }
 }
 
-function paymentOptions(visit: Visit, { cart, priced, settings }: VisitorCart): Option[] {
+function paymentOptions(visit: Visit, visitorCart: VisitorCart): Option[] {
+  const { cart, priced, settings } = visitorCart;
   const { db, locale } = visit;
   const current = priced.totals.payment;
-  const offered = settings.paymentMethods.filter((method) => isOfferedHere(visit, method));
+  const offered = settings.paymentMethods.filter((method) =>
+    isOfferedHere(visit, method, payableOfCart(visitorCart)),
+  );
   const options = offered.map((method): Option => {
     const id = method.paymentMethodId;
     const choice = { paymentMethodId: id, paymentPrice: null, paymentName: null };

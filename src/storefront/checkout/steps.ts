@@ -5,7 +5,7 @@ import { shortLines, summary } from '../cart/cart-summary.ts';
 import { checkoutObstacle } from '../cart/visitor-cart.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { priceText } from '../../http/price-text.ts';
-import { isOfferedHere } from '../payment/offered.ts';
+import { isOfferedHere, payableOfCart } from '../payment/offered.ts';
 import { shopPath, type Visit } from '../visit.ts';
 
 export type Step = '/checkout' | '/checkout/delivery' | '/checkout/review';
@@ -28,13 +28,16 @@ export function firstMissingStep(
 }
 
 /** The delivery and payment methods are chosen, if there are any, and still offered. */
-function hasMethods(visit: Visit, { cart, priced, settings, hasDeliveryApps }: VisitorCart): boolean {
+function hasMethods(visit: Visit, visitorCart: VisitorCart): boolean {
+  const { cart, priced, settings, hasDeliveryApps } = visitorCart;
   const { delivery } = priced.totals;
   const isPaid =
     cart.paymentPrice !== null ||
     settings.paymentMethods.length === 0 ||
     settings.paymentMethods.some(
-      (method) => method.paymentMethodId === cart.paymentMethodId && isOfferedHere(visit, method),
+      (method) =>
+        method.paymentMethodId === cart.paymentMethodId &&
+        isOfferedHere(visit, method, payableOfCart(visitorCart)),
     );
   const isArranged = delivery.method === null && !(delivery.isNeeded && hasDeliveryApps);
   return isPaid && (delivery.isChosen || isArranged);

@@ -1,3 +1,4 @@
+import type { AppPaymentMethod } from '../../apps/manifest/schema.ts';
 import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -22,6 +23,8 @@ export interface ShopLayout {
   legalNames: Readonly<Record<string, Partial<Record<PageName, string>>>>;
   /** The ids of the payment methods that lack none of their data: others are not offered. */
   completePayments: ReadonlySet<string>;
+  /** What an app demands of payments, by the id of the payment method. */
+  appPayments: ReadonlyMap<string, AppPaymentMethod>;
   scripts: AppScripts;
   /** Scripts loaded before consent, because app and merchant declare them necessary. */
   necessaryScripts: AppScripts;
@@ -57,6 +60,9 @@ export async function loadShopLayout(
     settingsVersion: settings.version,
     completePayments: new Set(
       gaps.flatMap(({ method, missing }) => (missing.length === 0 ? [method.paymentMethodId] : [])),
+    ),
+    appPayments: new Map(
+      gaps.flatMap(({ method, app }) => (app ? [[method.paymentMethodId, app.method] as const] : [])),
     ),
     scripts: toAppScripts(loaded.map(({ url }) => url)),
     necessaryScripts: toAppScripts(

@@ -21,7 +21,7 @@ import { nextSteps } from '../checkout/confirmation.ts';
 import { linesAndTotals, orderParties } from '../checkout/review-step.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
-import { isOfferedHere } from '../payment/offered.ts';
+import { isOfferedHere, payableOfOrder } from '../payment/offered.ts';
 import { otherMethods } from '../payment/other-methods.ts';
 import { paymentNotice } from '../payment/payment-notice.ts';
 import { moneyText } from '../../http/price-text.ts';
@@ -69,7 +69,7 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
     findDocuments(db, shopId, order.orderId, { limit: MAX_DOCUMENTS, offset: 0, withPdf: false }),
     findReturnSteps(db, shopId, order.orderId),
     paymentState(db, shopId, order),
-    otherPaymentMethods(db, shopId, opened, (method) => isOfferedHere(visit, method)),
+    otherPaymentMethods(db, shopId, opened, (method) => isOfferedHere(visit, method, payableOfOrder(order))),
   ]);
   const view = toOrder(order, { locale, origin, settings });
   const isUnpaid = payment.outstanding > 0 && !order.paidOn;

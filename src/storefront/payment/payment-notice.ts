@@ -4,6 +4,7 @@ import { messagesIn } from '../../kernel/messages.ts';
 import type { PaymentState } from '../../orders/payments/payment-state.ts';
 import { providerMethodOf } from '../../orders/payments/providers.ts';
 import type { ManagedOrder } from '../../orders/queries.ts';
+import { textIn } from '../../http/locale.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { shopPath, type Visit } from '../visit.ts';
 
@@ -21,10 +22,19 @@ export function paymentNotice(
   payment: PaymentState,
 ): Markup | undefined {
   const { settings, locale } = visit;
-  const { state, canPay, outstanding } = payment;
+  const { state, canPay, outstanding, instructions } = payment;
   if (!providerMethodOf(order.content, settings)) return undefined;
   const messages = messagesIn(locale).storefront.payment;
   const amount = moneyText(outstanding, order.currency, locale);
+  // A button would lead to no other page.
+  if (canPay && instructions) {
+    return html`<p>${messages.states[state]} ${keptText(visit, payment)}</p>
+      <p>
+        ${textIn(instructions, locale, settings.defaultLocale)!
+          .split('\n')
+          .map((line) => html`${line}<br />`)}
+      </p>`;
+  }
   return html`<p>${messages.states[state]} ${canPay && keptText(visit, payment)}</p>
     ${
       canPay &&

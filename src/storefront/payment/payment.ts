@@ -4,13 +4,13 @@ import { messagesIn } from '../../kernel/messages.ts';
 import { choosePaymentMethod } from '../../orders/choose-payment.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import { checkAttempt, startPayment } from '../../orders/payments/calls.ts';
-import { isProviderName, PROVIDER_LABELS } from '../../orders/payments/providers.ts';
+import { isProviderName, PROVIDER_LABELS, providerLabel } from '../../orders/payments/providers.ts';
 import { findAttempts, takeAttempt, type Attempt } from '../../orders/payments/queries.ts';
 import { webhookPath } from '../../orders/payments/webhook-route.ts';
 import { findManagedOrder, type ManagedOrder } from '../../orders/queries.ts';
 import type { Pages } from '../pages.ts';
 import type { PaymentMethod } from '../../shops/settings/settings.ts';
-import { isOfferedHere } from './offered.ts';
+import { isOfferedHere, payableOfOrder } from './offered.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import { methodName } from './other-methods.ts';
 import { Redirect } from '../../http/page-kit.ts';
@@ -33,11 +33,12 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
     '/order/:token/payment-method',
     async (visit, { params, field }) => {
       const { db, shopId, locale } = visit;
-      const { orderId } = await findOrderOf(visit, tokens, params);
+      const order = await findOrderOf(visit, tokens, params);
+      const { orderId } = order;
       const messages = messagesIn(locale).storefront.otherMethods;
       const orderPage = shopPath(visit, `/order/${params['token']}`);
       const paymentMethodId = field('paymentMethod').toUpperCase();
-      const isOffered = (method: PaymentMethod) => isOfferedHere(visit, method);
+      const isOffered = (method: PaymentMethod) => isOfferedHere(visit, method, payableOfOrder(order));
       try {
         const method = await db.transaction((tx) =>
           choosePaymentMethod(tx, shopId, orderId, { paymentMethodId, isOffered }),
@@ -60,12 +61,12 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
    * browsers hold a form to that through all redirects.
    */
   pages.get('/order/:token/pay', async (visit, { params }) => {
-    const { orderId } = await findOrderOf(visit, tokens, params);
+    const { orderId, content } = await findOrderOf(visit, tokens, params);
     const attempt = await findLastAttempt(visit, orderId);
     const target = attempt?.state === 'open' ? webAddress(attempt.redirectTo) : undefined;
     if (target === undefined) return new Redirect(orderPath(visit, tokens, orderId));
     const messages = messagesIn(visit.locale).storefront.payment;
-    const provider = isProviderName(attempt!.provider) ? PROVIDER_LABELS[attempt!.provider] : '';
+    const provider = providerText(attempt!, content);
     return {
       title: messages.title,
       path: `/order/${params['token']}/pay`,
@@ -88,6 +89,12 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
     }
     return new Redirect(orderPath(visit, tokens, orderId));
   });
+}
+
+/** Who takes the money. An app has no name of its own here: the settings give it one. */
+function providerText({ provider }: Attempt, { payment }: ManagedOrder['content']): string {
+  if (provider === 'app') return providerLabel(payment?.method?.providerName ?? provider)!;
+  return isProviderName(provider) ? PROVIDER_LABELS[provider] : '';
 }
 
 /** The page after the purchase in the session that has placed the order, else the page of the order. */
@@ -128,11 +135,14 @@ export async function redirectToPayment(
   }
   const token = tokens.token(shopId, orderId);
   try {
+    const returnUrl = pageOrigin + shopPath(visit, `/order/${token}/paid`);
     const target = await startPayment(payments, shopId, orderId, {
-      returnUrl: pageOrigin + shopPath(visit, `/order/${token}/paid`),
+      returnUrl,
       webhookUrl: (methodKey) => origin + webhookPath(shopId, methodKey),
     });
-    return new Redirect(target === undefined ? orderPage : shopPath(visit, `/order/${token}/pay`));
+    // An app without a page of its own has left instructions, which the page of the order shows.
+    const hasPage = target !== undefined && target !== returnUrl;
+    return new Redirect(hasPage ? shopPath(visit, `/order/${token}/pay`) : orderPage);
   } catch (error) {
     if (error instanceof HttpError) throw error;
     payments.log.warn({ shop: shopId, order: orderId, err: error }, 'a payment could not be started');

@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { CallKind } from '../calls.ts';
+import type { CallKind, PaymentStart } from '../calls.ts';
 import type { FrameToken } from '../frame-token.ts';
-import type { ManagedOrder, Order, Shipment } from '../schema.ts';
+import type { AppPayment, ManagedOrder, Order, PaymentReport, Shipment } from '../schema.ts';
 import { encode, hmac } from '../signature.ts';
+import { newPayment, reportedPayment } from './payments.ts';
 import { newId, newTokenKeys, newWebhookSecret, readAnswer, signCall, signWebhook } from './signatures.ts';
 
 /** What the app has asked the shop for. */
@@ -53,6 +54,8 @@ export interface FakeShop {
   settings: Record<string, string | boolean>;
   /** The values of custom fields by the id of their order. */
   customFields: Map<string, Record<string, unknown>>;
+  /** Those that the app was asked to begin, as it has reported them. */
+  payments: Map<string, AppPayment>;
   /** In order. */
   asked: AskedRequest[];
   answer: (request: AskedRequest) => FakeAnswer | undefined;
@@ -134,6 +137,8 @@ export async function startFakeShop({
     if (!path.includes(`/shops/${shopId}/`)) return notFound(asked);
     if (route === 'GET /manage/app/settings') return { status: 200, body: { settings: shop.settings } };
     if (route === 'GET /rs/orders') return orderList(search);
+    const [, paymentId] = /^\/manage\/shops\/[^/]+\/app\/payments\/([^/]+)$/.exec(path) ?? [];
+    if (paymentId !== undefined) return payment(asked, paymentId.toUpperCase());
     const [, id = '', part = ''] = /\/orders\/([^/]+)(\/.*)?$/.exec(path) ?? [];
     const order = shop.orders.get(id.toUpperCase());
     if (!order) return notFound(asked);
@@ -158,6 +163,19 @@ export async function startFakeShop({
           ? refusal(asked, 405, 'Method Not Allowed', 'HTTP 405 Method Not Allowed')
           : notFound(asked);
     }
+  };
+
+  const payment = (asked: AskedRequest, paymentId: string): FakeAnswer => {
+    const known = shop.payments.get(paymentId);
+    if (!known) return notFound(asked);
+    if (asked.method === 'GET') return { status: 200, body: known };
+    if (asked.method !== 'PUT') {
+      return refusal(asked, 405, 'Method Not Allowed', 'HTTP 405 Method Not Allowed');
+    }
+    const after = reportedPayment(known, asked.body as PaymentReport);
+    if (typeof after === 'string') return refusal(asked, 409, 'Conflict', 'The report is refused', after);
+    shop.payments.set(paymentId, after);
+    return { status: 200, body: after };
   };
 
   const orderList = (search: string): FakeAnswer => {
@@ -214,6 +232,7 @@ export async function startFakeShop({
     orders: new Map(orders.map((order) => [order.orderId, order])),
     settings: { ...settings },
     customFields: new Map(),
+    payments: new Map(),
     asked: [],
     answer,
     async install(address) {
@@ -269,6 +288,9 @@ export async function startFakeShop({
       return fetch(url, { method: 'POST', headers, body });
     },
     async ask(url, kind, question) {
+      const start = question as PaymentStart;
+      const isNew = kind === 'payment' && start.action === 'start' && !shop.payments.has(start.paymentId);
+      if (isNew) shop.payments.set(start.paymentId, newPayment(start));
       const { clientSecret } = shop;
       const token = await shop.token({ page: `call:${kind}` });
       const id = newId();

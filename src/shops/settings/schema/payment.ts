@@ -20,7 +20,7 @@ export const PaymentMethod = Section(
     provider: OrNull(
       stored(
         Plain(
-          'Who handles the payment: stripe, mollie and demo are built in. manual, or absent: the merchant, as with an invoice. Any other name: an app.',
+          'Who handles the payment: stripe, mollie and demo are built in, app is an installed app that `app` names. manual, or absent: the merchant, as with an invoice. Any other name: an app that reports the payment by itself.',
           'stripe',
         ),
         {
@@ -28,6 +28,15 @@ export const PaymentMethod = Section(
           toWritten: (provider: string | null) => provider ?? undefined,
         },
       ),
+    ),
+    app: OrNull(
+      Type.String({
+        minLength: 3,
+        maxLength: 300,
+        pattern: '^[a-z0-9.:\\[\\]-]+/[a-z0-9][a-z0-9-]{0,39}$',
+        description: 'For the provider app: the host of the app and the name of its method.',
+        examples: ['pay.example/later'],
+      }),
     ),
     providerLabel: OrNull(
       Plain('The name of the provider in the API (providerName). Absent: its own name.', 'QuickPay'),
@@ -76,7 +85,7 @@ export const PaymentMethod = Section(
     ),
   },
   {
-    names: { provider: 'providerName', price: 'amount' },
+    names: { provider: 'providerName', app: 'appMethod', price: 'amount' },
     isOmitted: (key, written) => key === 'capture' && written === 'automatic',
   },
 );

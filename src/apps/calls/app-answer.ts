@@ -1,19 +1,23 @@
 import { Type, type Static, type TSchema } from 'typebox';
-import { AnswerProblem } from '../apps/calls/answer.ts';
-import { LINE } from '../apps/manifest/schema.ts';
-import type { Localised } from '../http/locale.ts';
-import { compileBody } from '../http/validation.ts';
-import type { Settings } from '../shops/settings/settings.ts';
+import { AnswerProblem } from './answer.ts';
+import { LINE } from '../manifest/schema.ts';
+import type { Localised } from '../../http/locale.ts';
+import { compileBody } from '../../http/validation.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
 
 /** A text of an app: one for all languages, or one for each. */
-export const AppText = Type.Union([
-  Type.String({ maxLength: 100, pattern: LINE }),
-  Type.Record(Type.String({ pattern: '^[a-z]{2}$' }), Type.String({ maxLength: 100, pattern: LINE }), {
-    minProperties: 1,
-    maxProperties: 20,
-    additionalProperties: false,
-  }),
-]);
+export const appText = (maxLength: number, pattern = LINE) =>
+  Type.Union([
+    Type.String({ maxLength, pattern }),
+    Type.Record(Type.String({ pattern: '^[a-z]{2}$' }), Type.String({ maxLength, pattern }), {
+      minProperties: 1,
+      maxProperties: 20,
+      additionalProperties: false,
+    }),
+  ]);
+
+/** The name of something. */
+export const AppText = appText(100);
 
 /** The answer, if it has this form. Throws an AnswerProblem. */
 export function answerOf<Schema extends TSchema>(schema: Schema, answer: unknown): Static<Schema> {
