@@ -5,7 +5,9 @@ import type { Buyer } from '../shops/vat-numbers/buyer.ts';
 import type { Settings, ShippingMethod, ShippingZone } from '../shops/settings/settings.ts';
 import type { Localised } from '../http/locale.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
+import type { CouponProblem } from './coupon-problems.ts';
 import type { WorkingDays } from './delivery-span.ts';
+import type { PromotionInput } from './promotions.ts';
 
 /** The complete input for the totals of a cart. */
 export interface CartInput {
@@ -20,6 +22,10 @@ export interface CartInput {
   customerGroupId: string | null;
   lines: readonly LineInput[];
   coupon: CouponInput | null;
+  /** In the order in which they apply; missing: none. */
+  promotions?: readonly PromotionInput[];
+  /** The cart has the code of a promotion: why it can't apply. Empty: it is among the promotions. */
+  promotionProblems?: readonly CouponProblem[];
   /** The chosen method, and the price set by hand, in minor units of the cart's currency. */
   shipping: {
     methodId: string | null;
