@@ -453,7 +453,7 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
     promotions: outcome.shownPromotions,
     coupon: coupon
       ? { amount: 0 - couponAmount, problems: coupon.problems }
-      : naiveCodeOfPromotion(cart, couponAmount, outcome.codeWorks),
+      : naiveCodeOfPromotion(cart, couponAmount, outcome.codeWorks, ofShop),
     delivery,
     shipping: delivery.method
       ? { method: delivery.method, price: deliveryCost, taxes: serviceTaxes(deliveryCharges) }
@@ -755,13 +755,19 @@ function naiveCoupon(
 }
 
 function naiveCodeOfPromotion(
-  { promotionProblems }: CartInput,
+  { lines, promotions, promotionProblems }: CartInput,
   amount: number,
   works: boolean,
+  ofShop: readonly { amount: number }[],
 ): CartTotals['coupon'] {
   if (!promotionProblems) return null;
   const problems = [...promotionProblems];
-  if (problems.length === 0 && !works) problems.push('CouponNotEffective');
+  const typed = promotions!.find(({ isCoupon }) => isCoupon);
+  if (typed && !works) {
+    if (!typed.counts.some(Boolean)) problems.push('ProductMisMatch');
+    else if (!naiveIsReached(typed, lines, ofShop)) problems.push('LineItemsSubTotalTooSmall');
+    else problems.push('CouponNotEffective');
+  }
   return { amount: 0 - amount, problems };
 }
 

@@ -1,4 +1,5 @@
 import type { CartProduct } from '../pricing/cart-product.ts';
+import type { PromotionUse } from '../pricing/cart-promotions.ts';
 import type { Caller } from '../http/callers.ts';
 import { Refusal } from '../http/errors.ts';
 import type { TaxType } from '../http/price.ts';
@@ -61,6 +62,8 @@ export interface CartRow extends StoredCart {
   settingsVersion: number;
   customerGroupId: string | null;
   coupon: CartCoupon | null;
+  /** null: none with a limit was used. */
+  promotionUses: PromotionUse[] | null;
   /** The existing products of its lines, and those prefetched for a change. */
   products: CartProduct[];
 }

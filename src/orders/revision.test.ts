@@ -40,6 +40,7 @@ function cartProductOf(product: PricedProduct): CartProduct {
       productTypeId: null,
       master: null,
       image: null,
+      categoryIds: [],
       versionStamp: '',
       facts: product,
     };

@@ -5,6 +5,7 @@ import type { Buyer } from '../shops/vat-numbers/buyer.ts';
 import type { Settings, ShippingMethod, ShippingZone } from '../shops/settings/settings.ts';
 import type { Localised } from '../http/locale.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
+import type { PromotionUse } from './cart-promotions.ts';
 import type { CouponProblem } from './coupon-problems.ts';
 import type { WorkingDays } from './delivery-span.ts';
 import type { PromotionInput } from './promotions.ts';
@@ -169,6 +170,10 @@ export interface CartSelection {
   products: readonly CartProduct[];
   coupon: CartCoupon | null;
   couponLineItemId: string | null;
+  /** Its code, which may be that of a promotion. Missing or null: none. */
+  couponCodeKey?: string | null;
+  /** Missing or null: no promotion was used. */
+  promotionUses?: readonly PromotionUse[] | null;
   billingAddress: DestinationAddress | null;
   shippingAddress: DestinationAddress | null;
   /** null: a consumer. */

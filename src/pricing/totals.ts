@@ -6,7 +6,13 @@ import type { CouponProblem } from './coupon-problems.ts';
 import { deliveryOf, deliveryPrice, type Delivery } from './delivery.ts';
 import { givenTax } from './given-tax.ts';
 import type { CartInput, GivenTax, LineInput, ShopRules } from './input.ts';
-import { applyPromotions, inProportion, type AppliedReduction } from './promotions.ts';
+import {
+  applyPromotions,
+  inProportion,
+  isReached,
+  type AppliedReduction,
+  type Undiscounted,
+} from './promotions.ts';
 import { redeemed, type Redeemed } from './redemption.ts';
 import {
   deliveredLines,
@@ -127,15 +133,16 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
   const asked = shippingPrice(cart, delivery, shopSubTotal, shop, deliveryTaxing);
   const method = paymentMethod(cart, shop);
   const offers = offersIn(cart.currency, shop);
+  const goods: Undiscounted = {
+    shop: shopLines,
+    shown: shownLines,
+    quantities: cart.lines.map(({ quantity }) => quantity),
+    delivery: asked.shop,
+  };
   const promoted = applyPromotions(
     cart.promotions ?? [],
     (value) => bestDiscount(shopSubTotal, value, offers),
-    {
-      shop: shopLines,
-      shown: shownLines,
-      quantities: cart.lines.map(({ quantity }) => quantity),
-      delivery: asked.shop,
-    },
+    goods,
   );
   const withCode = promoted.applied.filter(({ promotion }) => promotion?.isCoupon);
   const automatic = promoted.applied.filter(({ promotion }) => !promotion?.isCoupon);
@@ -163,7 +170,7 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
   const couponDiscount = sum(couponShares);
   const shopDiscount = sum(automatic.map(({ amount }) => amount));
   const shopCoupon = campaign?.amount ?? sum(withCode.map(({ amount }) => amount));
-  const coupon = campaign ?? couponPromotion(cart, withCode);
+  const coupon = campaign ?? couponPromotion(cart, withCode, goods);
   const shipping = campaign?.waivesShipping ? NOTHING : promotedShipping;
 
   // Each field by name, because copying the rest of an object is slow.
@@ -346,12 +353,15 @@ function addShares(reductions: readonly { shares: readonly number[] }[], lineCou
 
 /** A code of a promotion says why it takes nothing off, as the code of a campaign does. */
 function couponPromotion(
-  { promotionProblems }: CartInput,
+  { promotions = [], promotionProblems }: CartInput,
   applied: readonly AppliedReduction[],
+  goods: Undiscounted,
 ): { problems: readonly CouponProblem[] } | null {
   if (!promotionProblems) return null;
-  if (promotionProblems.length > 0 || applied.length > 0) return { problems: promotionProblems };
-  return { problems: ['CouponNotEffective'] };
+  const promotion = promotions.find(({ isCoupon }) => isCoupon);
+  if (!promotion || applied.length > 0) return { problems: promotionProblems };
+  if (!promotion.counts.includes(true)) return { problems: ['ProductMisMatch'] };
+  return { problems: [isReached(promotion, goods) ? 'CouponNotEffective' : 'LineItemsSubTotalTooSmall'] };
 }
 
 /** The shares of a coupon as the cart shows them; it is taken off the lines it applies to. */
