@@ -1,5 +1,4 @@
-import type { CouponProblem } from '../src/pricing/coupon-problems.ts';
-import type { CartInput, CouponInput, LineInput, ShopRules } from '../src/pricing/input.ts';
+import type { CartInput, CouponInput, CouponProblem, LineInput, ShopRules } from '../src/pricing/input.ts';
 import type { PromotionInput } from '../src/pricing/promotions.ts';
 import type { ServiceTax } from '../src/pricing/service-tax.ts';
 import { TAX_TREATMENTS, type TaxTreatment } from '../src/shops/taxes/treatments.ts';
@@ -451,6 +450,14 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
     subTotal,
     basketDiscount: 0 - basketDiscount,
     promotions: outcome.shownPromotions,
+    missingForPromotions: promotions.flatMap((one) => {
+      const applies = outcome.shownPromotions.some(({ promotionId }) => promotionId === one.promotionId);
+      const lacking = naiveLacking(one, cart.lines, ofShop);
+      const isOffered = !applies && !one.isCoupon && one.counts.some(Boolean);
+      return isOffered && (lacking.amount > 0 || lacking.quantity > 0)
+        ? [{ promotionId: one.promotionId, ...lacking }]
+        : [];
+    }),
     coupon: coupon
       ? { amount: 0 - couponAmount, problems: coupon.problems }
       : naiveCodeOfPromotion(cart, couponAmount, outcome.codeWorks, ofShop),
@@ -786,6 +793,28 @@ function naiveIsReached(
     pieces += wholeUnits(line);
   }
   return any && worth >= minimumAmount && pieces >= minimumQuantity;
+}
+
+/** The least that can be added: pieces one by one, until there are enough of them. */
+function naiveLacking(
+  { counts, rewards, minimumAmount, minimumQuantity, effect }: PromotionInput,
+  lines: readonly LineInput[],
+  ofShop: readonly { amount: number }[],
+) {
+  const piecesOf = (isIn: (index: number) => boolean) =>
+    sum(lines.map((line, index) => (isIn(index) ? wholeUnits(line) : 0)));
+  const worth = sum(ofShop.map(({ amount }, index) => (counts[index] ? amount : 0)));
+  let quantity = 0;
+  const isEnough = () => {
+    const bought = piecesOf((index) => counts[index]!) + quantity;
+    if (bought < minimumQuantity) return false;
+    if (effect.kind !== 'buyGet') return true;
+    const got = piecesOf((index) => rewards[index]!) + quantity;
+    const all = piecesOf((index) => counts[index]! || rewards[index]!) + quantity;
+    return bought >= effect.buy && got >= effect.get && all >= effect.buy + effect.get;
+  };
+  while (!isEnough()) quantity += 1;
+  return { amount: Math.max(0, minimumAmount - worth), quantity };
 }
 
 function naiveDeliveryLeft({ effect }: PromotionInput, cost: number): number {

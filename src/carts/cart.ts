@@ -1,5 +1,4 @@
 import type { CartProduct } from '../pricing/cart-product.ts';
-import type { PromotionUse } from '../pricing/cart-promotions.ts';
 import type { Caller } from '../http/callers.ts';
 import { Refusal } from '../http/errors.ts';
 import type { TaxType } from '../http/price.ts';
@@ -10,6 +9,7 @@ import type {
   DeliveryOption,
   LinePrices,
   PaymentStatus,
+  PromotionUse,
   StoredLine,
 } from '../pricing/input.ts';
 import type { Address } from '../shops/countries/address.ts';

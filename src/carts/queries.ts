@@ -1,8 +1,7 @@
 import type { Queries, Transaction } from '../db/database.ts';
 import { WAIT } from '../db/locks.ts';
 import { sql, type Sql } from '../db/sql.ts';
-import type { PromotionUse } from '../pricing/cart-promotions.ts';
-import type { CartCoupon } from '../pricing/input.ts';
+import type { CartCoupon, PromotionUse } from '../pricing/input.ts';
 import { upper, type CartProduct } from '../pricing/cart-product.ts';
 import { findCartProducts, versionStamps } from '../pricing/cart-product-cache.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';

@@ -2,20 +2,12 @@ import { inCurrency } from '../catalogue/products/prices.ts';
 import type { Localised } from '../http/locale.ts';
 import type { Promotion, Settings } from '../shops/settings/settings.ts';
 import type { CartProduct } from './cart-product.ts';
-import type { CouponProblem } from './coupon-problems.ts';
-import type { CartInput, CartSelection } from './input.ts';
+import type { CartInput, CartSelection, CouponProblem, PromotionUse } from './input.ts';
 import type { KnownLine } from './line-prices.ts';
 import type { PromotionEffect, PromotionInput } from './promotions.ts';
 import type { AppliedPromotion } from './totals.ts';
 
 /** Which of a shop's promotions may apply to a cart, and what an order keeps of those that do. */
-
-/** How often a promotion was part of orders, and of those of the cart's customer. */
-export interface PromotionUse {
-  promotionId: string;
-  used: number;
-  usedByCustomer: number;
-}
 
 /** What a promotion has taken off an order, with the terms by which it is computed again when the order is changed. */
 export interface ContentPromotion {

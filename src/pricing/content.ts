@@ -7,11 +7,11 @@ import { inCurrency, priceIn, pricedTiers, type PricedTier } from '../catalogue/
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import { selectionOf } from '../catalogue/products/render.ts';
 import type { BasketDiscount, PaymentMethod, Settings, ShippingMethod } from '../shops/settings/settings.ts';
-import type { CouponProblem } from './coupon-problems.ts';
 import type {
   CartCoupon,
   CartInput,
   CouponInput,
+  CouponProblem,
   DeliveryOption,
   PaymentStatus,
   CartSelection,
@@ -226,6 +226,8 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
     totals = cartTotals({ ...facts, shipping }, settings);
   }
   const isOther = isInOtherTerms(cart, totals, settings);
+  const promotions = contentPromotions(totals.promotions, facts.promotions ?? [], lines, settings);
+  const isAlone = promotions.some(({ terms }) => !terms.combines);
   const content: Content = {
     currency: cart.currency,
     taxType: cart.taxType,
@@ -260,16 +262,15 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
       taxes: contentTaxes(totals.payment.taxes, settings),
     },
     serviceTaxClass: contentTaxClass(totals.serviceTax, settings),
-    offers: [...totals.offers],
+    // One that does not combine excludes them, also when the order is changed.
+    offers: isAlone ? [] : [...totals.offers],
     taxes: totals.taxes.map(({ treatment, ...tax }) => ({ ...tax, ...(treatment && { treatment }) })),
     totalTax: totals.totalTax,
     totalBeforeTax: totals.totalBeforeTax,
     grandTotal: totals.grandTotal,
     // Last, because fields that follow a spread in a literal are slow.
     ...(isOther && { shopTaxModel: settings.taxModel }),
-    ...(totals.promotions.length > 0 && {
-      promotions: contentPromotions(totals.promotions, facts.promotions!, lines, settings),
-    }),
+    ...(promotions.length > 0 && { promotions }),
     ...(settings.deliveryTax !== 'standard' && !appTaxes && { deliveryTax: settings.deliveryTax }),
     ...(appTaxes && {
       appTaxes: {

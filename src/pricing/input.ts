@@ -5,8 +5,6 @@ import type { Buyer } from '../shops/vat-numbers/buyer.ts';
 import type { Settings, ShippingMethod, ShippingZone } from '../shops/settings/settings.ts';
 import type { Localised } from '../http/locale.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
-import type { PromotionUse } from './cart-promotions.ts';
-import type { CouponProblem } from './coupon-problems.ts';
 import type { WorkingDays } from './delivery-span.ts';
 import type { PromotionInput } from './promotions.ts';
 
@@ -107,6 +105,18 @@ export interface LineInput {
   product: PricedProduct;
 }
 
+/** Why a coupon does not apply, in the contract's words and order. */
+export const COUPON_PROBLEMS = [
+  'LineItemsSubTotalTooSmall',
+  'CouponIsInvalidated',
+  'ValidCouponCountReached',
+  'CouponNotEffective',
+  'PaymentMethodMisMatch',
+  'ShippingMethodMisMatch',
+  'ProductMisMatch',
+] as const;
+export type CouponProblem = (typeof COUPON_PROBLEMS)[number];
+
 export interface CouponInput {
   kind: 'FIX' | 'PERCENT' | 'SHIPPING';
   currency: string;
@@ -122,6 +132,13 @@ export interface CouponInput {
   productIds: readonly string[] | null;
   shippingMethodIds: readonly string[] | null;
   paymentMethodIds: readonly string[] | null;
+}
+
+/** How often a promotion was part of orders, and of those of the cart's customer. */
+export interface PromotionUse {
+  promotionId: string;
+  used: number;
+  usedByCustomer: number;
 }
 
 /** A line as the cart holds it. */

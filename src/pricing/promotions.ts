@@ -141,6 +141,43 @@ export function isReached(promotion: PromotionInput, goods: Undiscounted): boole
   );
 }
 
+/** What a cart lacks for a promotion: worth of the goods that count, or units. */
+export interface MissingForPromotion {
+  promotionId: string;
+  amount: number;
+  quantity: number;
+}
+
+/** What is missing for promotions that count something of the cart, and do not apply yet. */
+export function missingFor(
+  promotions: readonly PromotionInput[],
+  { applied }: AppliedPromotions,
+  goods: Undiscounted,
+): MissingForPromotion[] {
+  const has = ({ promotionId }: PromotionInput) =>
+    applied.some(({ promotion }) => promotion?.promotionId === promotionId);
+  return promotions.flatMap((promotion) => {
+    if (promotion.isCoupon || has(promotion) || !promotion.counts.includes(true)) return [];
+    const { promotionId, counts, minimumAmount, minimumQuantity } = promotion;
+    const amount = Math.max(0, minimumAmount - valueOf(counts, goods.shop));
+    const units = minimumQuantity - quantityOf(counts, goods.quantities);
+    const quantity = Math.max(0, units, missingUnits(promotion, goods));
+    return amount > 0 || quantity > 0 ? [{ promotionId, amount, quantity }] : [];
+  });
+}
+
+/** What could be bought and got is needed once for each. */
+function missingUnits({ effect, counts, rewards }: PromotionInput, { quantities }: Undiscounted): number {
+  if (effect.kind !== 'buyGet') return 0;
+  const { buy, get } = effect;
+  const [bought, got] = [quantityOf(counts, quantities), quantityOf(rewards, quantities)];
+  const all = quantityOf(
+    counts.map((isCounted, index) => isCounted || rewards[index]!),
+    quantities,
+  );
+  return Math.max(buy - bought, 0, get - got, buy + get - all);
+}
+
 export function valueOf(isFor: readonly boolean[], lines: readonly { amount: number }[]): number {
   return sum(lines.map(({ amount }, index) => (isFor[index] ? amount : 0)));
 }

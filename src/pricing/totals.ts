@@ -2,15 +2,16 @@ import { percentOf } from '../kernel/money.ts';
 import { askedPrice, inCurrency, priceIn } from '../catalogue/products/prices.ts';
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import type { BasketDiscount, PaymentMethod, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
-import type { CouponProblem } from './coupon-problems.ts';
 import { deliveryOf, deliveryPrice, type Delivery } from './delivery.ts';
 import { givenTax } from './given-tax.ts';
-import type { CartInput, GivenTax, LineInput, ShopRules } from './input.ts';
+import type { CartInput, CouponProblem, GivenTax, LineInput, ShopRules } from './input.ts';
 import {
   applyPromotions,
   inProportion,
   isReached,
+  missingFor,
   type AppliedReduction,
+  type MissingForPromotion,
   type Undiscounted,
 } from './promotions.ts';
 import { redeemed, type Redeemed } from './redemption.ts';
@@ -45,6 +46,8 @@ export interface CartTotals {
   basketDiscount: number;
   /** In the order in which they apply; the amounts are those that the cart shows. */
   promotions: readonly AppliedPromotion[];
+  /** In the shop's tax model, like all limits. */
+  missingForPromotions: readonly MissingForPromotion[];
   coupon: { amount: number; problems: readonly CouponProblem[] } | null;
   delivery: Delivery;
   /** The country whose rates apply. */
@@ -252,6 +255,7 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
     lines,
     subTotal,
     basketDiscount: 0 - basketDiscount,
+    missingForPromotions: missingFor(cart.promotions ?? [], promoted, goods),
     promotions: shownPromotions(promoted.applied, asked, (price) => deliveryTaxing.toShown(price)),
     coupon: coupon && { amount: 0 - couponDiscount, problems: coupon.problems },
     delivery,
