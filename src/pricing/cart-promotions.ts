@@ -44,6 +44,7 @@ export function promotionsFor(
   const at = { country: country ?? settings.country, currency: cart.currency, group, now };
   const typed = code ? findByCode(code, settings) : undefined;
   const problems = typed && codeProblems(typed, at, cart.promotionUses);
+  const goods = namedGoods(lines);
   const promotions = settings.promotions
     .filter((promotion) =>
       promotion === typed
@@ -51,7 +52,9 @@ export function promotionsFor(
         : promotion.code === null && codeProblems(promotion, at, cart.promotionUses).length === 0,
     )
     .toSorted((left, right) => right.priority - left.priority)
-    .map((promotion) => inputOf(promotion, cart.currency, lines, settings));
+    .map((promotion) => inputOf(promotion, cart.currency, goods, settings))
+    // What counts nothing can't apply, and a code says so.
+    .filter(({ isCoupon, counts }) => isCoupon || counts.includes(true));
   return { promotions, ...(problems && { promotionProblems: problems }) };
 }
 
@@ -99,18 +102,18 @@ function isUsedUp(promotion: Promotion, uses: readonly PromotionUse[] | null | u
 function inputOf(
   promotion: Promotion,
   currency: string,
-  lines: readonly KnownLine[],
+  goods: NamedGoods,
   settings: Settings,
 ): PromotionInput {
   const { promotionId, code, combines, on, minimumAmount, minimumQuantity } = promotion;
   const isForDelivery = on === 'delivery' && promotion.effect !== 'buyGet';
-  const counts = lines.map(({ product }) => isCounted(promotion, product));
+  const counts = countedLines(promotion, goods);
   return {
     promotionId,
     isCoupon: code !== null,
     combines,
     counts,
-    rewards: isForDelivery ? lines.map(() => false) : rewardsOf(promotion, counts, lines),
+    rewards: isForDelivery ? counts.map(() => false) : rewardsOf(promotion, counts, goods),
     isForDelivery,
     minimumAmount: inCurrency(minimumAmount ?? 0, currency, settings),
     minimumQuantity: minimumQuantity ?? 0,
@@ -133,34 +136,50 @@ function effectOf(promotion: Promotion, converted: (minor: number) => number): P
   }
 }
 
-function rewardsOf(
-  promotion: Promotion,
-  counts: readonly boolean[],
-  lines: readonly KnownLine[],
-): readonly boolean[] {
+function rewardsOf(promotion: Promotion, counts: readonly boolean[], goods: NamedGoods): readonly boolean[] {
   const { effect, on, rewardProducts, rewardCategories } = promotion;
-  if (effect !== 'buyGet') return on === 'cart' ? lines.map(() => true) : counts;
+  if (effect !== 'buyGet') return on === 'cart' ? counts.map(() => true) : counts;
   if (rewardProducts.length === 0 && rewardCategories.length === 0) return counts;
-  const named = { products: rewardProducts, categories: rewardCategories, manufacturers: [] };
-  return lines.map(({ product }) => isNamed(named, product));
+  return linesNamed({ products: rewardProducts, categories: rewardCategories, manufacturers: [] }, goods);
 }
 
 type Names = Pick<Promotion, 'products' | 'categories' | 'manufacturers'>;
 
-const isForAll = ({ products, categories, manufacturers }: Names) =>
-  products.length === 0 && categories.length === 0 && manufacturers.length === 0;
-
-const isCounted = (names: Names, product: CartProduct) => isForAll(names) || isNamed(names, product);
+/** The lines of a cart by what promotions call their products: a shop may have many promotions with long lists. */
+type NamedGoods = { lineCount: number } & Record<keyof Names, ReadonlyMap<string, readonly number[]>>;
 
 /** A variation is named by its own number and by that of its product. */
-function isNamed({ products, categories, manufacturers }: Names, product: CartProduct): boolean {
-  const { productNumber, master, categoryIds, facts } = product;
-  return (
-    products.includes(productNumber) ||
-    (master !== null && products.includes(master.productNumber)) ||
-    (facts.manufacturer !== undefined && manufacturers.includes(facts.manufacturer)) ||
-    categories.some((id) => categoryIds.includes(id.toUpperCase()))
-  );
+function namedGoods(lines: readonly KnownLine[]): NamedGoods {
+  const indexBy = (namesOf: (product: CartProduct) => (string | undefined)[]) => {
+    const found = new Map<string, number[]>();
+    for (const [index, { product }] of lines.entries()) {
+      for (const name of namesOf(product)) {
+        if (name !== undefined) found.set(name, [...(found.get(name) ?? []), index]);
+      }
+    }
+    return found;
+  };
+  return {
+    lineCount: lines.length,
+    products: indexBy(({ productNumber, master }) => [productNumber, master?.productNumber]),
+    categories: indexBy(({ categoryIds }) => categoryIds),
+    manufacturers: indexBy(({ facts }) => [facts.manufacturer]),
+  };
+}
+
+function countedLines(names: Names, goods: NamedGoods): boolean[] {
+  const isForAll = LISTS.every((list) => names[list].length === 0);
+  return isForAll ? Array.from({ length: goods.lineCount }, () => true) : linesNamed(names, goods);
+}
+
+const LISTS = ['products', 'categories', 'manufacturers'] as const;
+
+function linesNamed(names: Names, goods: NamedGoods): boolean[] {
+  const isNamed = Array.from({ length: goods.lineCount }, () => false);
+  for (const list of LISTS) {
+    for (const name of names[list]) for (const index of goods[list].get(name) ?? []) isNamed[index] = true;
+  }
+  return isNamed;
 }
 
 /** What an order keeps of its promotions. */

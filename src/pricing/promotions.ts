@@ -89,20 +89,24 @@ export function applyPromotions(
   goods: Undiscounted,
 ): AppliedPromotions {
   const together = promotions.filter(({ combines }) => combines);
-  const plans = [
+  const combined = applyInOrder(
     [...together.filter(({ isCoupon }) => !isCoupon), null, ...together.filter(({ isCoupon }) => isCoupon)],
-    ...promotions.filter(({ combines }) => !combines).map((promotion) => [promotion]),
-  ];
-  let best = { taken: -1, applied: NOTHING_APPLIED };
-  for (const plan of plans) {
-    const applied = applyInOrder(plan, basketDiscountOf, goods);
-    const taken = sum(applied.applied.map(({ amount, deliveryAmount }) => amount + deliveryAmount));
-    if (taken > best.taken) best = { taken, applied };
+    basketDiscountOf,
+    goods,
+  );
+  let most = sum(combined.applied.map(({ amount, deliveryAmount }) => amount + deliveryAmount));
+  let alone: PromotionInput | undefined;
+  for (const promotion of promotions) {
+    if (promotion.combines || !isReached(promotion, goods)) continue;
+    const taken = promotion.isForDelivery
+      ? offDelivery(promotion.effect, goods.delivery)
+      : reductionOf(promotion, goods, goods.quantities).amount;
+    if (taken <= most) continue;
+    most = taken;
+    alone = promotion;
   }
-  return best.applied;
+  return alone ? applyInOrder([alone], basketDiscountOf, goods) : combined;
 }
-
-const NOTHING_APPLIED: AppliedPromotions = { applied: [], left: { shop: [], shown: [] }, delivery: 0 };
 
 function applyInOrder(
   plan: readonly (PromotionInput | null)[],
@@ -262,11 +266,21 @@ export function weighted(amount: number, left: Remainder, isFor: (index: number)
 
 /** The shares of the lines in a reduction. */
 export function sharesOf({ amount, weights }: Reduction, left: Remainder) {
+  const shop = shareOut(amount, left.shop, weights.shop);
+  // Most carts show the prices of the shop.
+  if (weights.shop.every((weight, index) => weight === weights.shown[index])) return { shop, shown: shop };
   const shown = inProportion(amount, sum(weights.shop), sum(weights.shown));
   return {
-    shop: spread(amount, withAmounts(left.shop, weights.shop)),
-    shown: spread(shown, withAmounts(left.shown, weights.shown)),
+    shop,
+    shown: shareOut(shown, left.shown, weights.shown),
   };
+}
+
+/** Many promotions are for one line, which bears all of it. */
+function shareOut(amount: number, lines: readonly Taxed[], weights: readonly number[]): number[] {
+  const bearers = weights.filter((weight) => weight > 0);
+  if (bearers.length === 1) return weights.map((weight) => (weight > 0 ? amount : 0));
+  return spread(amount, withAmounts(lines, weights));
 }
 
 const withAmounts = (lines: readonly Taxed[], amounts: readonly number[]): Taxed[] =>

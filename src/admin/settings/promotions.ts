@@ -4,7 +4,7 @@ import { textIn } from '../../http/locale.ts';
 import { moneyText } from '../../http/price-text.ts';
 import type { SettingsFile } from '../../shops/settings/file.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
-import { EFFECT_FIELDS, isEffectField } from '../../shops/settings/schema/promotions.ts';
+import { isEffectField, PROMOTION_EFFECTS, takesField } from '../../shops/settings/schema/promotions.ts';
 import type { Promotion } from '../../shops/settings/settings.ts';
 import { momentText } from '../components/format.ts';
 import type { ShopPages } from '../pages.ts';
@@ -34,8 +34,10 @@ export function promotionSettingsPages(pages: ShopPages, format: SettingsFormat)
 /** The form has the fields of all effects; those of the other effects are dropped. */
 function withoutOtherFields(file: SettingsFile): SettingsFile {
   const promotions = file.promotions?.map((promotion) => {
-    const takes: readonly string[] = EFFECT_FIELDS[promotion.effect]?.takes ?? [];
-    const fields = Object.entries(promotion).filter(([key]) => !isEffectField(key) || takes.includes(key));
+    const isKnown = PROMOTION_EFFECTS.includes(promotion.effect);
+    const fields = Object.entries(promotion).filter(
+      ([key]) => !isEffectField(key) || !isKnown || takesField(promotion.effect, key),
+    );
     return Object.fromEntries(fields) as typeof promotion;
   });
   return { ...file, ...(promotions && { promotions }) };

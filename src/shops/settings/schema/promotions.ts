@@ -48,6 +48,10 @@ type EffectField = (typeof ALL_EFFECT_FIELDS)[number];
 
 export const isEffectField = (key: string): boolean => (ALL_EFFECT_FIELDS as readonly string[]).includes(key);
 
+export function takesField(effect: PromotionEffectName, key: string): boolean {
+  return (EFFECT_FIELDS[effect].takes as readonly string[]).includes(key);
+}
+
 /** Every list is compared with each cart, so all of them are short. */
 const MAX_NAMES = 100;
 export const MAX_PROMOTIONS = 200;
@@ -59,12 +63,15 @@ const ProductNumber = Plain(
   'KN-100',
   100,
 );
-const CategoryId = Type.String({
-  pattern: '^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$',
-  maxLength: 36,
-  description: 'Id of a category.',
-  examples: ['0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E'],
-});
+const CategoryId = normalised(
+  (id) => id.toUpperCase(),
+  Type.String({
+    pattern: '^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$',
+    maxLength: 36,
+    description: 'Id of a category.',
+    examples: ['0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E'],
+  }),
+);
 const CATEGORY_EXAMPLE = ['0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E'];
 const Names = <Item extends Parameters<typeof List>[0]>(item: Item, description: string, example: string[]) =>
   OrElse([] as never, List(item, description, example, { maxItems: MAX_NAMES }));
@@ -174,7 +181,6 @@ export const Promotion = Section(
   {
     isOmitted: (key, written, { effect }) =>
       (Array.isArray(written) && written.length === 0) ||
-      (isEffectField(key) &&
-        !(EFFECT_FIELDS[effect as PromotionEffectName]?.takes as readonly string[]).includes(key)),
+      (isEffectField(key) && !takesField(effect as PromotionEffectName, key)),
   },
 );
