@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { PricedProduct } from '../src/pricing/cart-product.ts';
 import type { CartInput, CouponInput, LineInput, ShopRules } from '../src/pricing/input.ts';
+import type { PromotionEffect, PromotionInput } from '../src/pricing/promotions.ts';
 import { TAX_TYPES } from '../src/http/price.ts';
 import {
   MINIMUM_CART_CODES,
@@ -283,3 +284,52 @@ const cart: fc.Arbitrary<CartInput> = fc.record(
 );
 
 export const generatedCarts = fc.record({ cart, shop: pool(shop, 1000) }, plain);
+
+const times = fc.integer({ min: 1, max: 3 });
+const effect: fc.Arbitrary<PromotionEffect> = fc.oneof(
+  fc.record({ kind: fc.constant('percent' as const), basisPoints }),
+  fc.record({ kind: fc.constant('amount' as const), amount: money }),
+  fc.record({ kind: fc.constant('price' as const), price: money }),
+  fc.record({
+    kind: fc.constant('buyGet' as const),
+    buy: times,
+    get: times,
+    basisPoints: fc.constantFrom(10_000, 5000, 3333),
+    maxTimes: orNull(times),
+  }),
+);
+/** Six places are repeated over the lines of a cart. */
+const places = fc.tuple(fc.boolean(), fc.boolean(), fc.boolean(), fc.boolean(), fc.boolean(), fc.boolean());
+const promotion = fc.record({
+  combines: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, fc.constant(false)),
+  counts: fc.oneof(places, fc.constant([true])),
+  others: fc.oneof(fc.constant(null), places),
+  isForDelivery: fc.nat(4).map((one) => one === 0),
+  minimumAmount: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, money),
+  minimumQuantity: fc.constantFrom(0, 0, 1, 5),
+  effect,
+});
+
+/** The same carts with promotions, the last of which may be one with a code. */
+export const promotedCarts = fc
+  .record({
+    given: generatedCarts,
+    promotions: fc.array(pool(promotion, 2000), { minLength: 1, maxLength: 6 }),
+    hasCode: fc.boolean(),
+  })
+  .map(({ given: { cart, shop }, promotions, hasCode }) => {
+    const isCode = (index: number) => hasCode && !cart.coupon && index === promotions.length - 1;
+    const byLine = (all: readonly boolean[]) => cart.lines.map((_, index) => all[index % all.length]!);
+    const inputs = promotions.map(({ counts, others, ...one }, index): PromotionInput => ({
+      ...one,
+      promotionId: `PROMOTION-${index}`,
+      isCoupon: isCode(index),
+      counts: byLine(counts),
+      rewards: one.isForDelivery ? cart.lines.map(() => false) : byLine(others ?? counts),
+    }));
+    const isWithCode = inputs.some(({ isCoupon }) => isCoupon);
+    return {
+      shop,
+      cart: { ...cart, promotions: inputs, ...(isWithCode && { promotionProblems: [] }) },
+    };
+  });

@@ -31,6 +31,40 @@ const written = <Value>(value: Value) => parse(JSON.stringify(value)) as Value;
 
 const colour = fc.integer({ min: 0, max: 0xff_ff_ff }).map((rgb) => `#${rgb.toString(16).padStart(6, '0')}`);
 
+const units = fc.integer({ min: 1, max: 1000 });
+const promotion = (named: { name: fc.Arbitrary<unknown> }, amount: fc.Arbitrary<number>) => {
+  const base = {
+    ...named,
+    active: fc.boolean(),
+    code: optional(fc.stringMatching(/^[A-Z]{1,8}$/)),
+    products: optional(fc.array(key, { minLength: 1, maxLength: 3 })),
+    manufacturers: optional(fc.array(line, { minLength: 1, maxLength: 2 })),
+    minimumAmount: optional(amount),
+    minimumQuantity: optional(units),
+    from: optional(fc.constantFrom('2026-01-01', '2026-02-28T23:59:59Z')),
+    to: optional(fc.constant('2026-12-24T17:00:00Z')),
+    countries: optional(fc.subarray(COUNTRIES, { minLength: 1 })),
+    priority: fc.nat({ max: 1000 }),
+    combines: fc.boolean(),
+    usageLimit: optional(units),
+    usageLimitPerCustomer: optional(units),
+  };
+  const on = fc.constantFrom('goods', 'cart', 'delivery');
+  return fc.oneof(
+    fc.record({ ...base, effect: fc.constant('percent'), percent, on }),
+    fc.record({ ...base, effect: fc.constantFrom('amount', 'price'), amount, on }),
+    fc.record({
+      ...base,
+      effect: fc.constant('buyGet'),
+      buy: units,
+      get: units,
+      percent: optional(percent),
+      timesPerOrder: optional(units),
+      rewardProducts: optional(fc.array(key, { minLength: 1, maxLength: 3 })),
+    }),
+  );
+};
+
 /** In the order of their identifiers, each with codes that no other has. */
 const campaigns = (
   file: {
@@ -260,6 +294,13 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         amount: optional(amount),
       }),
       basketDiscounts: steps([], fc.record({ percent })),
+      promotions: fc.array(promotion(named, amount), { maxLength: 3 }).map((all) =>
+        all.map((one, index) => ({
+          key: `promotion-${index}`,
+          ...one,
+          code: one.code && `${one.code}${index}`,
+        })),
+      ),
       units: fc.dictionary(
         fc.constantFrom(...UNIT_KEYS),
         fc.dictionary(fc.constantFrom(...locales.items), fc.record({ long: text, short: optional(text) }), {

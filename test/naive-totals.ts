@@ -1,5 +1,5 @@
-import type { CouponProblem } from '../src/pricing/coupon-problems.ts';
-import type { CartInput, CouponInput, LineInput, ShopRules } from '../src/pricing/input.ts';
+import type { CartInput, CouponInput, CouponProblem, LineInput, ShopRules } from '../src/pricing/input.ts';
+import type { PromotionInput } from '../src/pricing/promotions.ts';
 import type { ServiceTax } from '../src/pricing/service-tax.ts';
 import { TAX_TREATMENTS, type TaxTreatment } from '../src/shops/taxes/treatments.ts';
 import type { CartTotals } from '../src/pricing/totals.ts';
@@ -148,27 +148,6 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
     minimumAmount: ofSettings(offer.minimumAmount),
     ...(offer.absolute !== undefined && { absolute: ofSettings(offer.absolute) }),
   }));
-  const discountOfShop = Math.max(
-    0,
-    ...offers
-      .filter(({ minimumAmount }) => minimumAmount <= subTotalOfShop)
-      .map(({ absolute, percent }) => absolute ?? rounded(times(exact(subTotalOfShop), share(percent!))))
-      .map((amount) => Math.min(amount, subTotalOfShop)),
-  );
-  const basketDiscount = takenOff(discountOfShop, subTotalOfShop, subTotal);
-  const rates = lines.map(({ priceRate }) => priceRate);
-  const classes = lines.map(({ taxClass }) => taxClass.taxClassId);
-  const discountShares = spread(
-    basketDiscount,
-    lines.map(({ amount }) => amount),
-    rates,
-    classes,
-  );
-  const left = lines.map(({ amount }, index) => amount - discountShares[index]!);
-  const amountsOfShop = ofShop.map(({ amount }) => amount);
-  const sharesOfShop = spread(discountOfShop, amountsOfShop, rates, classes);
-  const leftOfShop = amountsOfShop.map((amount, index) => amount - sharesOfShop[index]!);
-
   // How delivery and payment are taxed: as the default class, though as the kind of supply that the cart is about; as
   // the goods with the highest tax in their prices; or as all goods, in proportion to what they cost.
   const kindsOf = (isKind: (taxClass: TaxClass) => boolean) =>
@@ -281,23 +260,101 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
         : 0
       : costsOfPayment.ofShop(cart.payment.price);
 
+  // The promotions: those that combine one after the other, then the basket discount, then the one with a code; or one
+  // of those that do not combine alone. Whatever takes off most is what the cart has.
+  const rates = lines.map(({ priceRate }) => priceRate);
+  const classes = lines.map(({ taxClass }) => taxClass.taxClassId);
+  const basketDiscountOf = (value: number) =>
+    Math.max(
+      0,
+      ...offers
+        .filter(({ minimumAmount }) => minimumAmount <= subTotalOfShop)
+        .map(({ absolute, percent }) => absolute ?? rounded(times(exact(value), share(percent!))))
+        .map((amount) => Math.min(amount, value)),
+    );
+  const promotions = cart.promotions ?? [];
+  const combining = promotions.filter(({ combines }) => combines);
+  const plans: (PromotionInput | 'basket discount')[][] = [
+    [
+      ...combining.filter(({ isCoupon }) => !isCoupon),
+      'basket discount',
+      ...combining.filter(({ isCoupon }) => isCoupon),
+    ],
+    ...promotions.filter(({ combines }) => !combines).map((one) => [one]),
+  ];
+  const outcomes = plans.map((plan) => {
+    let ofShopLeft = ofShop.map(({ amount }) => amount);
+    let shownLeft = lines.map(({ amount }) => amount);
+    let deliveryLeft = askedDeliveryOfShop;
+    let taken = 0;
+    const shownPromotions: { promotionId: string; amount: number; deliveryAmount: number }[] = [];
+    const shares = { discount: lines.map(() => 0), coupon: lines.map(() => 0) };
+    const sums = { discount: 0, coupon: 0 };
+    for (const step of plan) {
+      const isBasket = step === 'basket discount';
+      if (!isBasket && !naiveIsReached(step, cart.lines, ofShop)) continue;
+      if (!isBasket && step.isForDelivery) {
+        const before = deliveryLeft;
+        deliveryLeft = naiveDeliveryLeft(step, before);
+        if (deliveryLeft === before) continue;
+        taken += before - deliveryLeft;
+        const shownBefore = before === askedDeliveryOfShop ? askedDelivery : costsOfDelivery.shown(before);
+        const deliveryAmount = costsOfDelivery.shown(deliveryLeft) - shownBefore;
+        shownPromotions.push({ promotionId: step.promotionId, amount: 0, deliveryAmount });
+        continue;
+      }
+      const off = isBasket
+        ? { amount: basketDiscountOf(sum(ofShopLeft)), borneBy: ofShopLeft, shownBorneBy: shownLeft }
+        : naivePromotion(step, cart.lines, ofShopLeft, shownLeft);
+      if (off.amount === 0) continue;
+      taken += off.amount;
+      const shownAmount =
+        sum(off.borneBy) === 0 ? 0 : takenOff(off.amount, sum(off.borneBy), sum(off.shownBorneBy));
+      const ofShopShares = spread(off.amount, off.borneBy, rates, classes);
+      const shownShares = spread(shownAmount, off.shownBorneBy, rates, classes);
+      ofShopLeft = ofShopLeft.map((amount, index) => amount - ofShopShares[index]!);
+      shownLeft = shownLeft.map((amount, index) => amount - shownShares[index]!);
+      const kind = !isBasket && step.isCoupon ? 'coupon' : 'discount';
+      shares[kind] = shares[kind].map((amount, index) => amount + shownShares[index]!);
+      sums[kind] += off.amount;
+      if (!isBasket)
+        shownPromotions.push({ promotionId: step.promotionId, amount: 0 - shownAmount, deliveryAmount: 0 });
+    }
+    const codes = promotions.filter(({ isCoupon }) => isCoupon).map(({ promotionId }) => promotionId);
+    const codeWorks = shownPromotions.some(({ promotionId }) => codes.includes(promotionId));
+    return { taken, codeWorks, ofShopLeft, shownLeft, deliveryLeft, shownPromotions, shares, sums };
+  });
+  const outcome = outcomes.find(({ taken }) => taken === Math.max(...outcomes.map((one) => one.taken)))!;
+  const discountShares = outcome.shares.discount;
+  const basketDiscount = sum(discountShares);
+  const discountOfShop = outcome.sums.discount;
+  const left = lines.map(({ amount }, index) => amount - discountShares[index]!);
+  const promotedDeliveryOfShop = outcome.deliveryLeft;
+  const promotedDelivery =
+    outcome.deliveryLeft === askedDeliveryOfShop
+      ? askedDelivery
+      : costsOfDelivery.shown(outcome.deliveryLeft);
+
   // The coupon.
   const coupon = cart.coupon
     ? naiveCoupon(cart.coupon, {
         lines: cart.lines,
-        left: leftOfShop,
+        left: outcome.ofShopLeft,
         subTotal: subTotalOfShop,
         inCurrency: (amount) => inCurrency({ [cart.coupon!.currency]: amount })!,
-        deliveryCost: askedDeliveryOfShop,
+        deliveryCost: promotedDeliveryOfShop,
         shippingMethodId: delivery.method?.shippingMethodId,
         paymentMethodId: paymentMethod?.paymentMethodId,
       })
     : null;
-  const deliveryCost = coupon?.isShippingFree ? 0 : askedDelivery;
-  const deliveryCostOfShop = coupon?.isShippingFree ? 0 : askedDeliveryOfShop;
-  const couponable = left.map((amount, index) => (coupon?.isFor[index] ? amount : 0));
-  const couponAmount = coupon ? takenOff(coupon.amount, coupon.base, sum(couponable)) : 0;
-  const couponShares = spread(couponAmount, couponable, rates, classes);
+  const deliveryCost = coupon?.isShippingFree ? 0 : promotedDelivery;
+  const deliveryCostOfShop = coupon?.isShippingFree ? 0 : promotedDeliveryOfShop;
+  const couponable = outcome.shownLeft.map((amount, index) => (coupon?.isFor[index] ? amount : 0));
+  const couponShares = coupon
+    ? spread(takenOff(coupon.amount, coupon.base, sum(couponable)), couponable, rates, classes)
+    : outcome.shares.coupon;
+  const couponAmount = sum(couponShares);
+  const couponOfShop = coupon?.amount ?? outcome.sums.coupon;
 
   const toPay =
     subTotal -
@@ -306,11 +363,7 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
     sum(lines.map(({ deposit, ecoParticipation }) => deposit + ecoParticipation)) +
     deliveryCost;
   const toPayOfShop =
-    subTotalOfShop -
-    discountOfShop -
-    (coupon?.amount ?? 0) +
-    sum(ofShop.map(({ fees }) => fees)) +
-    deliveryCostOfShop;
+    subTotalOfShop - discountOfShop - couponOfShop + sum(ofShop.map(({ fees }) => fees)) + deliveryCostOfShop;
   const paymentOfShop = isEmpty ? 0 : Math.max(askedPaymentOfShop, 0 - toPayOfShop);
   let payment = 0;
   if (!isEmpty && cart.payment.price !== null) payment = Math.max(cart.payment.price, 0 - toPay);
@@ -377,7 +430,7 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
       : serviceTaxes(paymentCharges);
 
   // The least a cart must come to.
-  const steps = [subTotalOfShop, -(coupon?.amount ?? 0), -discountOfShop, deliveryCostOfShop, paymentOfShop];
+  const steps = [subTotalOfShop, -couponOfShop, -discountOfShop, deliveryCostOfShop, paymentOfShop];
   const codes = ['SumProduct', 'SumCoupon', 'SumDiscount', 'SumDelivery', 'SumPayment'];
   const compared = sum(steps.slice(0, codes.indexOf(shop.minimumCartCode) + 1));
   const least = shop.minimumCartAmount === null ? null : ofSettings(shop.minimumCartAmount);
@@ -396,7 +449,18 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
     ),
     subTotal,
     basketDiscount: 0 - basketDiscount,
-    coupon: coupon && { amount: 0 - couponAmount, problems: coupon.problems },
+    promotions: outcome.shownPromotions,
+    missingForPromotions: promotions.flatMap((one) => {
+      const applies = outcome.shownPromotions.some(({ promotionId }) => promotionId === one.promotionId);
+      const lacking = naiveLacking(one, cart.lines, ofShop);
+      const isOffered = !applies && !one.isCoupon && one.counts.some(Boolean);
+      return isOffered && (lacking.amount > 0 || lacking.quantity > 0)
+        ? [{ promotionId: one.promotionId, ...lacking }]
+        : [];
+    }),
+    coupon: coupon
+      ? { amount: 0 - couponAmount, problems: coupon.problems }
+      : naiveCodeOfPromotion(cart, couponAmount, outcome.codeWorks, ofShop),
     delivery,
     shipping: delivery.method
       ? { method: delivery.method, price: deliveryCost, taxes: serviceTaxes(deliveryCharges) }
@@ -695,6 +759,131 @@ function naiveCoupon(
     isFor: at.lines.map(isFor),
     base,
   };
+}
+
+function naiveCodeOfPromotion(
+  { lines, promotions, promotionProblems }: CartInput,
+  amount: number,
+  works: boolean,
+  ofShop: readonly { amount: number }[],
+): CartTotals['coupon'] {
+  if (!promotionProblems) return null;
+  const problems = [...promotionProblems];
+  const typed = promotions!.find(({ isCoupon }) => isCoupon);
+  if (typed && !works) {
+    if (!typed.counts.some(Boolean)) problems.push('ProductMisMatch');
+    else if (!naiveIsReached(typed, lines, ofShop)) problems.push('LineItemsSubTotalTooSmall');
+    else problems.push('CouponNotEffective');
+  }
+  return { amount: 0 - amount, problems };
+}
+
+const wholeUnits = ({ quantity }: LineInput) => Number(quantity.split('.')[0]);
+
+function naiveIsReached(
+  { counts, minimumAmount, minimumQuantity }: PromotionInput,
+  lines: readonly LineInput[],
+  ofShop: readonly { amount: number }[],
+): boolean {
+  let [worth, pieces, any] = [0, 0, false];
+  for (const [index, line] of lines.entries()) {
+    if (!counts[index]) continue;
+    any = true;
+    worth += ofShop[index]!.amount;
+    pieces += wholeUnits(line);
+  }
+  return any && worth >= minimumAmount && pieces >= minimumQuantity;
+}
+
+/** The least that can be added: pieces one by one, until there are enough of them. */
+function naiveLacking(
+  { counts, rewards, minimumAmount, minimumQuantity, effect }: PromotionInput,
+  lines: readonly LineInput[],
+  ofShop: readonly { amount: number }[],
+) {
+  const piecesOf = (isIn: (index: number) => boolean) =>
+    sum(lines.map((line, index) => (isIn(index) ? wholeUnits(line) : 0)));
+  const worth = sum(ofShop.map(({ amount }, index) => (counts[index] ? amount : 0)));
+  let quantity = 0;
+  const isEnough = () => {
+    const bought = piecesOf((index) => counts[index]!) + quantity;
+    if (bought < minimumQuantity) return false;
+    if (effect.kind !== 'buyGet') return true;
+    const got = piecesOf((index) => rewards[index]!) + quantity;
+    const all = piecesOf((index) => counts[index]! || rewards[index]!) + quantity;
+    return bought >= effect.buy && got >= effect.get && all >= effect.buy + effect.get;
+  };
+  while (!isEnough()) quantity += 1;
+  return { amount: Math.max(0, minimumAmount - worth), quantity };
+}
+
+function naiveDeliveryLeft({ effect }: PromotionInput, cost: number): number {
+  if (effect.kind === 'percent') return cost - rounded(times(exact(cost), share(effect.basisPoints)));
+  if (effect.kind === 'amount') return Math.max(0, cost - effect.amount);
+  return effect.kind === 'price' ? Math.min(cost, effect.price) : cost;
+}
+
+/** What a promotion takes off, and what of each line bears it. */
+function naivePromotion(
+  { effect, counts, rewards }: PromotionInput,
+  lines: readonly LineInput[],
+  ofShopLeft: readonly number[],
+  shownLeft: readonly number[],
+) {
+  const only = (amounts: readonly number[], isIn: readonly boolean[]) =>
+    amounts.map((amount, index) => (isIn[index] ? amount : 0));
+  const bears = (amount: number, isIn: readonly boolean[]) => ({
+    amount,
+    borneBy: only(ofShopLeft, isIn),
+    shownBorneBy: only(shownLeft, isIn),
+  });
+  const base = sum(only(ofShopLeft, rewards));
+  if (effect.kind === 'percent')
+    return bears(rounded(times(exact(base), share(effect.basisPoints))), rewards);
+  if (effect.kind === 'amount') return bears(Math.min(base, effect.amount), rewards);
+  if (effect.kind === 'price') {
+    const borneBy = lines.map(({ quantity }, index) => {
+      const fixed = rounded(times(exact(effect.price), exact(quantity)));
+      return rewards[index] && fixed < ofShopLeft[index]! ? ofShopLeft[index]! - fixed : 0;
+    });
+    const shownBorneBy = borneBy.map((amount, index) =>
+      amount === 0
+        ? 0
+        : rounded(divided(times(exact(amount), exact(shownLeft[index]!)), exact(ofShopLeft[index]!))),
+    );
+    return { amount: sum(borneBy), borneBy, shownBorneBy };
+  }
+  // Every single piece, the cheapest first; of equal ones those that come first in the cart.
+  const pieces = lines.flatMap((line, index) => {
+    const price = divided(exact(ofShopLeft[index]!), exact(line.quantity));
+    return Array.from({ length: wholeUnits(line) }, () => ({ index, price }));
+  });
+  const cheapestFirst = pieces.toSorted((a, b) =>
+    isLess(a.price, b.price) ? -1 : isLess(b.price, a.price) ? 1 : a.index - b.index,
+  );
+  const both = cheapestFirst.filter(({ index }) => counts[index] && rewards[index]);
+  const gotOnly = cheapestFirst.filter(({ index }) => !counts[index] && rewards[index]);
+  const bought = pieces.filter(({ index }) => counts[index]).length;
+  // As often as possible, and then in the way that costs the shop least: every number of pieces is tried that are got
+  // though they could have been bought.
+  for (let times_ = effect.maxTimes ?? pieces.length; times_ > 0; times_ -= 1) {
+    let best: { pieces: { index: number }[]; worth: Exact } | undefined;
+    for (let taken = 0; taken <= both.length; taken += 1) {
+      const others = times_ * effect.get - taken;
+      if (others < 0 || others > gotOnly.length || bought - taken < times_ * effect.buy) continue;
+      const got = [...both.slice(0, taken), ...gotOnly.slice(0, others)];
+      const worth = got.map(({ price }) => price).reduce(add, exact(0));
+      if (!best || isLess(worth, best.worth)) best = { pieces: got, worth };
+    }
+    if (best) {
+      const got = best.pieces.map(({ index }) => index);
+      return bears(
+        rounded(times(best.worth, share(effect.basisPoints))),
+        counts.map((isCounted, index) => isCounted || got.includes(index)),
+      );
+    }
+  }
+  return bears(0, counts);
 }
 
 /** First over the rates, then within each rate over its classes, then within each class over its lines. */

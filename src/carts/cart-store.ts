@@ -9,6 +9,7 @@ import { newCartToken, requireCartToken } from '../http/cart-token.ts';
 import { invalid, isRefusal, notFound, Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
+import { hasLimit } from '../pricing/cart-promotions.ts';
 import { contentOf } from '../pricing/content.ts';
 import type { Address } from '../shops/countries/address.ts';
 import {
@@ -129,7 +130,8 @@ export function createCartStore(
     const db = service.atClockOf(shopId);
     const cart = await cachedCart(db, shopId, params.cartId, prefetch);
     const settings = cachedSettings(db, shopId);
-    if (!cart || !settings || isExpired(cart, db.now)) return undefined;
+    // A promotion may be used up without a trace in the cart.
+    if (!cart || !settings || settings.promotions.some(hasLimit) || isExpired(cart, db.now)) return undefined;
     requireAccess(request, cart);
     return { cart: { ...cart, settingsVersion: settings.version }, settings };
   };
@@ -408,10 +410,10 @@ async function cachedIngredients(
   { shopId, body }: NewCartRequest,
 ): Promise<CartIngredients | undefined> {
   const settings = cachedSettings(db, shopId);
-  if (body.customerId || !settings) return undefined;
+  if (body.customerId || !settings || settings.promotions.some(hasLimit)) return undefined;
   const productIds = namedProducts(body.lineItems ?? []).map((id) => id.toUpperCase());
   const products = await seenCartProducts(db, shopId, [...new Set(productIds)]);
-  return products && { settings, products, customerId: null, customerGroupId: null };
+  return products && { settings, products, customerId: null, customerGroupId: null, promotionUses: null };
 }
 
 async function loadIngredients(queries: Queries, { shopId, body }: NewCartRequest): Promise<CartIngredients> {
@@ -426,6 +428,7 @@ async function loadIngredients(queries: Queries, { shopId, body }: NewCartReques
       products: found.products,
       customerId,
       customerGroupId: found.customer?.customerGroupId?.toUpperCase() ?? null,
+      promotionUses: found.promotionUses,
     };
   });
 }

@@ -9,6 +9,7 @@ import type {
   DeliveryOption,
   LinePrices,
   PaymentStatus,
+  PromotionUse,
   StoredLine,
 } from '../pricing/input.ts';
 import type { Address } from '../shops/countries/address.ts';
@@ -61,6 +62,8 @@ export interface CartRow extends StoredCart {
   settingsVersion: number;
   customerGroupId: string | null;
   coupon: CartCoupon | null;
+  /** null: none with a limit was used. */
+  promotionUses: PromotionUse[] | null;
   /** The existing products of its lines, and those prefetched for a change. */
   products: CartProduct[];
 }

@@ -26,7 +26,10 @@ export interface NewCartRequest {
 }
 
 /** The inputs of a new cart beside the request. */
-export interface CartIngredients extends Pick<CartRow, 'products' | 'customerId' | 'customerGroupId'> {
+export interface CartIngredients extends Pick<
+  CartRow,
+  'products' | 'customerId' | 'customerGroupId' | 'promotionUses'
+> {
   settings: Settings;
 }
 
@@ -38,7 +41,7 @@ export interface CreatedCart extends PricedCart {
 
 export function newCart(
   { body, caller, appId, vatCheck }: NewCartRequest,
-  { settings, products, customerId, customerGroupId }: CartIngredients,
+  { settings, products, customerId, customerGroupId, promotionUses }: CartIngredients,
   now: Date,
 ): CreatedCart {
   const offered = body.locale ? offeredLocale(body.locale, settings.locales) : undefined;
@@ -47,6 +50,7 @@ export function newCart(
     products,
     customerId,
     customerGroupId,
+    promotionUses,
     cartId: newId(now),
     tokenHash: hash,
     appId: caller?.app?.appId ?? appId ?? null,

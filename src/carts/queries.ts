@@ -1,7 +1,7 @@
 import type { Queries, Transaction } from '../db/database.ts';
 import { WAIT } from '../db/locks.ts';
 import { sql, type Sql } from '../db/sql.ts';
-import type { CartCoupon } from '../pricing/input.ts';
+import type { CartCoupon, PromotionUse } from '../pricing/input.ts';
 import { upper, type CartProduct } from '../pricing/cart-product.ts';
 import { findCartProducts, versionStamps } from '../pricing/cart-product-cache.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
@@ -11,6 +11,7 @@ import { LIFETIME, productIdsOf, type CartRow, type Prefetch, type StoredCart } 
 interface Validators {
   settingsVersion: number;
   stamps: string[];
+  promotionUses: PromotionUse[] | null;
 }
 
 /** Data that is read only for carts with a coupon or a known customer. */
@@ -18,6 +19,21 @@ interface CartTerms {
   customerGroupId: string | null;
   coupon: CartCoupon | null;
 }
+
+/** Only promotions with a limit have uses, so there are few; the latest count, because ids ascend with time. */
+const MAX_USED_PROMOTIONS = 1_000;
+
+const promotionUses = (shopId: string, customerId: Sql) => sql`(
+    select json_agg(json_build_object('promotionId', upper(used.promotion_id::text), 'used', used.used,
+      'usedByCustomer', coalesce((
+        select own.used from promotion_customer_use own
+        where own.shop_id = ${shopId} and own.promotion_id = used.promotion_id and own.customer_id = ${customerId}
+      ), 0)))
+    from (
+      select promotion_id, used from promotion_use where promotion_use.shop_id = ${shopId}
+      order by promotion_id desc limit ${MAX_USED_PROMOTIONS}
+    ) used
+  )`;
 
 const cartColumns = (shopId: string, productIds: readonly string[] = []) => sql`
   cart.cart_id as "cartId", cart.token_hash as "tokenHash", cart.app_id as "appId",
@@ -33,6 +49,13 @@ const cartColumns = (shopId: string, productIds: readonly string[] = []) => sql`
   cart.payment_name as "paymentName", cart.payment_price as "paymentPrice",
   cart.assistant_session_id as "assistantSessionId",
   shop.settings_version as "settingsVersion",
+  ${promotionUses(
+    shopId,
+    sql`coalesce(cart.customer_id, (
+      select customer_id from customer
+      where shop_id = ${shopId} and email_key = lower(cart.billing_address ->> 'emailAddress')
+      order by created_at, customer_id limit 1))`,
+  )} as "promotionUses",
   ${versionStamps(shopId, sql`cart.product_ids || ${productIds}::uuid[]`)} as stamps`;
 
 /** The columns of `CartTerms`; the code and the customer are expressions. */
@@ -221,6 +244,7 @@ export async function findIngredients(
   const row = await db.one<Validators & { customer: { customerGroupId: string | null } | null }>(sql`
     select settings_version as "settingsVersion",
       ${versionStamps(shopId, sql`${productIds}::uuid[]`)} as stamps,
+      ${promotionUses(shopId, sql`${customerId ?? NOBODY}::uuid`)} as "promotionUses",
       (
         select json_build_object('customerGroupId', customer_group_id) from customer
         where customer.shop_id = ${shopId} and customer_id = ${customerId ?? NOBODY}

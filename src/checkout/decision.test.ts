@@ -14,6 +14,8 @@ const state = (changes: Partial<PlacementState> = {}): PlacementState => ({
     { codeKey: 'OTHER', campaignId: 'campaign', used: 0 },
   ],
   campaigns: [{ campaignId: 'campaign', used: 0, usageLimit: 1, campaignUsageLimit: null }],
+  promotionUses: [],
+  customerUses: [],
   settingsVersion: 7,
   productVersions: new Set(['lamp 3']),
   ...changes,

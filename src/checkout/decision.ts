@@ -17,6 +17,9 @@ export interface PlacementState {
     usageLimit: number | null;
     campaignUsageLimit: number | null;
   }[];
+  /** By the id of the promotion, and of the customers of these orders; one that was never used is missing. */
+  promotionUses: readonly { promotionId: string; used: number }[];
+  customerUses: readonly { promotionId: string; customerId: string; used: number }[];
   settingsVersion: number;
   /** For the products of the orders; without their stock, which is checked separately. */
   productVersions: ReadonlySet<string>;
@@ -40,10 +43,16 @@ interface WithLines {
   content: { lines: readonly { productId: string; quantity: string }[] };
 }
 
-type DecidedOrder = Pick<NewOrder, 'cartId' | 'cartVersion' | 'beyondStock' | 'couponCodeKey'> & WithLines;
+type DecidedOrder = Pick<
+  NewOrder,
+  'cartId' | 'cartVersion' | 'beyondStock' | 'couponCodeKey' | 'limitedPromotions'
+> &
+  WithLines;
 
 export interface OrderToDecide {
   order: DecidedOrder;
+  /** The id of its customer, or the email address of a new one. */
+  buyer?: string | undefined;
   expected?: ExpectedVersions | undefined;
 }
 
@@ -57,7 +66,11 @@ export function decideOrders(orders: readonly OrderToDecide[], state: PlacementS
   const campaigns = new Map(state.campaigns.map((campaign) => [campaign.campaignId, { ...campaign }]));
   const coupons = new Map(state.coupons.map((coupon) => [coupon.codeKey, { ...coupon }]));
 
-  return orders.map(({ order, expected }) => {
+  const uses = new Map(state.promotionUses.map(({ promotionId, used }) => [promotionId, used]));
+  for (const { promotionId, customerId, used } of state.customerUses)
+    uses.set(`${promotionId} ${customerId}`, used);
+
+  return orders.map(({ order, buyer, expected }) => {
     if (cartVersions.get(order.cartId) !== order.cartVersion || !isAsExpected(expected, state)) {
       return { isPlaced: false, isCurrent: false, shortIds: [] };
     }
@@ -73,13 +86,23 @@ export function decideOrders(orders: readonly OrderToDecide[], state: PlacementS
         campaign !== undefined &&
         isLeft(coupon.used, campaign.usageLimit) &&
         isLeft(campaign.used, campaign.campaignUsageLimit));
-    const isPlaced = shortIds.length === 0 && isCouponLeft;
+    const { limitedPromotions = [] } = order;
+    const usesOf = (promotionId: string) => [promotionId, `${promotionId} ${buyer}`];
+    const arePromotionsLeft = limitedPromotions.every(
+      ({ promotionId, usageLimit, usageLimitPerCustomer }) => {
+        const [inAll, ofBuyer] = usesOf(promotionId).map((key) => uses.get(key) ?? 0);
+        return isLeft(inAll!, usageLimit) && isLeft(ofBuyer!, usageLimitPerCustomer);
+      },
+    );
+    const isPlaced = shortIds.length === 0 && isCouponLeft && arePromotionsLeft;
     if (isPlaced) {
       // A cart becomes one order.
       cartVersions.delete(order.cartId);
       for (const [productId, quantity] of counted) stock.set(productId, stock.get(productId)! - quantity);
       if (coupon) coupon.used++;
       if (campaign) campaign.used++;
+      for (const key of limitedPromotions.flatMap(({ promotionId }) => usesOf(promotionId)))
+        uses.set(key, (uses.get(key) ?? 0) + 1);
     }
     return { isPlaced, isCurrent: true, shortIds };
   });

@@ -59,6 +59,9 @@ export function newOrder(priced: PricedCart, now: Date, appId: string | null): N
     }
   }
   if (content.coupon?.problems.includes('ValidCouponCountReached')) throw new Refusal('COUPON_USED_UP');
+  const counted = (content.promotions ?? []).flatMap(({ isCounted, promotionId }) =>
+    isCounted ? promotionId : [],
+  );
   const days = delivery.method && cartDelivery(priced, delivery.method, now);
   return {
     orderId: newId(now),
@@ -79,7 +82,10 @@ export function newOrder(priced: PricedCart, now: Date, appId: string | null): N
     newCustomerId: newId(now),
     appId,
     assistantSessionId: cart.assistantSessionId,
-    couponCodeKey: content.coupon?.codeKey ?? null,
+    couponCodeKey: content.coupon?.terms ? content.coupon.codeKey : null,
+    ...(counted.length > 0 && {
+      limitedPromotions: settings.promotions.filter(({ promotionId }) => counted.includes(promotionId)),
+    }),
     beyondStock: settings.sellBeyondStock,
     lowStockLevel: settings.lowStockLevel,
     releaseAt: releaseTime(content, settings, now),
@@ -101,7 +107,8 @@ export function isDelivered(
 
 /** Why an order was not placed although its cart is unchanged. */
 export function shortage(shortIds: readonly string[], { priced, settings }: PricedCart): Refusal {
-  if (shortIds.length === 0) return new Refusal('COUPON_USED_UP');
+  if (shortIds.length === 0)
+    return new Refusal(priced.content.coupon?.terms ? 'COUPON_USED_UP' : 'PROMOTION_USED_UP');
   const names = priced.products
     .filter(({ productId }) => shortIds.includes(productId))
     .map((product) => productLabel(product, settings));

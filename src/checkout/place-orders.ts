@@ -11,7 +11,7 @@ import type { OrderRequest, Placement, PlacementOptions } from './placement.ts';
 import { decideOrders, millionthsOrdered, type PlacementState } from './decision.ts';
 import { placedEvents } from './placed-events.ts';
 import { lockVersions } from './queries.ts';
-import { type NewOrder, insertOrders } from '../orders/insert-orders.ts';
+import { type LimitedPromotion, type NewOrder, insertOrders } from '../orders/insert-orders.ts';
 import {
   addCouponRevenue,
   countRedemptions,
@@ -20,6 +20,13 @@ import {
   lockCoupons,
   redeemCoupons,
 } from '../coupons/redemption-queries.ts';
+import {
+  countCustomerUses,
+  countPromotionUses,
+  findCustomerUses,
+  findPromotionUses,
+  lockPromotionUses,
+} from '../coupons/promotion-queries.ts';
 import { deleteCarts, lockCarts } from '../carts/queries.ts';
 import {
   findBuyers,
@@ -53,7 +60,7 @@ export async function placeOrder(
  * statements is the same, and they are sent in two groups: all that lock and read, then all that write.
  *
  * Two transactions that place orders cannot deadlock, because each takes its locks in the same order: carts, products,
- * coupons, campaigns, each in the order of their keys, then the counters of orders, events and customers, which all
+ * coupons, campaigns, uses of promotions, each in the order of their keys, then the counters of orders, events and customers, which all
  * orders of the shop wait for and which are therefore the last. Their holder has all that orders compete for:
  * customers and the sums of the day are written by one transaction at a time. Cancelling or editing an order locks
  * products, coupon, the counter of events and sums in the same order.
@@ -74,6 +81,7 @@ export async function placeOrders(
   const verdicts = decideOrders(
     requests.map(({ order, options: { expected } }) => ({
       order,
+      buyer: buyerOf(loaded.buyers.get(order.orderId)!),
       expected: expected && {
         settingsVersion: expected.settingsVersion,
         productVersions: expected.products.map(productVersion),
@@ -89,6 +97,8 @@ export async function placeOrders(
   });
 }
 
+const buyerOf = ({ customerId, emailKey }: Buyer) => customerId ?? emailKey;
+
 const NOT_PLACED = { orderNumber: null, createdAt: null, customerId: null, customerNumber: null, left: [] };
 
 interface Loaded {
@@ -100,6 +110,8 @@ interface Loaded {
   takenNumbers: ReadonlySet<number>;
 }
 
+const idOf = ({ promotionId }: LimitedPromotion) => promotionId;
+
 /** The rows that these orders lock. */
 export function rowsToLock(requests: readonly OrderRequest[]) {
   const orders = requests.map(({ order }) => order);
@@ -108,6 +120,7 @@ export function rowsToLock(requests: readonly OrderRequest[]) {
     cartIds: unique(orders.map(({ cartId }) => cartId)),
     productIds: unique(orders.flatMap(({ content }) => content.lines.map(({ productId }) => productId))),
     codeKeys: unique(orders.map(({ couponCodeKey }) => couponCodeKey)),
+    promotionIds: unique(orders.flatMap(({ limitedPromotions = [] }) => limitedPromotions.map(idOf))),
   };
 }
 
@@ -118,24 +131,28 @@ async function lockAndLoad(
   requests: readonly OrderRequest[],
   waitsBriefly: boolean,
 ): Promise<Loaded> {
-  const { cartIds, productIds, codeKeys } = rowsToLock(requests);
+  const { cartIds, productIds, codeKeys, promotionIds } = rowsToLock(requests);
   const orders = requests.map(({ order }) => order);
   const expectedIds = requests.flatMap(
     ({ options }) => options.expected?.products.map(({ productId }) => productId) ?? [],
   );
-  const [, carts, products, coupons, campaigns, , versions, counters, buyers, takenNumbers] =
+  const [, carts, products, coupons, campaigns, , , versions, counters, buyers, takenNumbers, ...uses] =
     await Promise.all([
       waitsBriefly && limitLockWaits(tx),
       lockCarts(tx, shopId, cartIds),
       lockStock(tx, shopId, productIds),
       lockCoupons(tx, shopId, codeKeys),
       lockCampaignsByCode(tx, shopId, codeKeys),
+      lockPromotionUses(tx, shopId, promotionIds),
       waitsBriefly && unlimitLockWaits(tx),
       lockVersions(tx, shopId, [...new Set(expectedIds)]),
       lockCounters(tx, shopId),
       findBuyers(tx, shopId, orders),
       findTakenNumbers(tx, shopId, { skipped: 0, count: orders.length }),
+      findPromotionUses(tx, shopId, promotionIds),
+      findCustomerUses(tx, shopId, promotionIds, orders),
     ]);
+  const [promotionUses, customerUses] = uses;
   return {
     state: {
       cartVersions: new Map(carts.map(({ cartId, version }) => [cartId, version])),
@@ -147,6 +164,8 @@ async function lockAndLoad(
       ),
       coupons,
       campaigns,
+      promotionUses,
+      customerUses,
       settingsVersion: versions.settingsVersion,
       productVersions: new Set(versions.productVersions),
     },
@@ -186,6 +205,9 @@ async function save(
   const redeemed = orders.flatMap(({ couponCodeKey, content: { currency, grandTotal } }) =>
     couponCodeKey === null ? [] : [{ campaignId: campaignOf.get(couponCodeKey)!, currency, grandTotal }],
   );
+  const promotionUses = orders.flatMap(({ limitedPromotions = [], buyerId }) =>
+    limitedPromotions.map(({ promotionId }) => ({ promotionId, customerId: buyerId })),
+  );
   const cartIds = orders.map(({ cartId }) => cartId);
   const withFields = orders.filter(({ hasCartFields }) => hasCartFields);
   const lineIds = withFields.flatMap(({ content }) => content.lines.map(({ lineItemId }) => lineItemId));
@@ -205,6 +227,8 @@ async function save(
     countRedemptions(tx, shopId, campaignIds),
     countRedemptionsOfDay(tx, shopId, campaignIds, createdAt),
     addCouponRevenue(tx, shopId, redeemed, createdAt),
+    countPromotionUses(tx, shopId, promotionUses),
+    countCustomerUses(tx, shopId, promotionUses),
     setCounters(tx, shopId, {
       order: counters.order + orders.length,
       customer: [...customers.values()].at(-1)?.number ?? counters.customer,

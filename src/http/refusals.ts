@@ -338,6 +338,10 @@ export const SHARED_REFUSALS = {
     status: 409,
     message: 'The coupon is used up, delete it from the cart to order without it',
   },
+  PROMOTION_USED_UP: {
+    status: 409,
+    message: 'A promotion of the cart is used up meanwhile: look at the cart without it, and order again',
+  },
   OUT_OF_STOCK: { status: 409, message: 'There is not enough in stock of {products}' },
   ORDER_NOT_NUMBERED: { status: 409, message: 'The order could not be numbered, try again' },
   CUSTOMER_ERASED_MEANWHILE: { status: 409, message: 'The customer was erased in the meantime, try again' },

@@ -12,6 +12,7 @@ import { findRefundable, requestCancel } from './payments/queries.ts';
 import type { ManagedOrder } from './queries.ts';
 import { refunded } from './refund.ts';
 import { sentQuantities } from './returns.ts';
+import { giveBackPromotions } from '../coupons/promotion-queries.ts';
 import { giveBackCoupon } from '../coupons/redemption-queries.ts';
 
 /**
@@ -44,7 +45,14 @@ export async function recordCancellation(
       quantity: Number(quantity),
     })),
   );
-  if (coupon && coupon.codeKey !== null) await giveBackCoupon(tx, shopId, coupon.codeKey);
+  if (coupon?.terms && coupon.codeKey !== null) await giveBackCoupon(tx, shopId, coupon.codeKey);
+  const counted = (order.content.promotions ?? []).filter(({ isCounted }) => isCounted);
+  await giveBackPromotions(
+    tx,
+    shopId,
+    counted.map(({ promotionId }) => promotionId),
+    order.customerId,
+  );
   const cancelled = await changeOrder(tx, shopId, order, {
     cancelledAt: tx.now,
     rejectedOn: order.rejectedOn ?? tx.now,

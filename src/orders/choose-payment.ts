@@ -42,7 +42,7 @@ export async function otherPaymentMethods(
       isOffered(method) &&
       paymentPriceToday(order.content, method, settings) === payment.price,
   );
-  if (methods.length === 0 || !coupon || coupon.codeKey === null) return methods;
+  if (methods.length === 0 || !coupon?.terms || coupon.codeKey === null) return methods;
   const allowed = await findCouponMethods(db, shopId, coupon.codeKey);
   return methods.filter(({ paymentMethodId }) => !allowed || allowed.includes(paymentMethodId));
 }

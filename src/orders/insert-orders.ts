@@ -32,6 +32,8 @@ export interface NewOrder {
   assistantSessionId: string | null;
   /** Its use is counted; null: none, or one without effect. */
   couponCodeKey: string | null;
+  /** Its promotions with a limit; missing: it has none. */
+  limitedPromotions?: readonly LimitedPromotion[];
   /** Allow backorders. */
   beyondStock: boolean;
   /** The stock level that the merchant is notified of, for products without their own; null: none. */
@@ -41,6 +43,13 @@ export interface NewOrder {
   paymentWait: PaymentWait | null;
   /** Its cart may have custom fields, which go over to the order. */
   hasCartFields: boolean;
+}
+
+/** A limit of null: any number of orders. */
+export interface LimitedPromotion {
+  promotionId: string;
+  usageLimit: number | null;
+  usageLimitPerCustomer: number | null;
 }
 
 export type NumberedOrder = NewOrder & { orderNumber: string; buyerId: string };

@@ -4,7 +4,7 @@ import { ShownFields } from '../shops/settings/shown-fields.ts';
 import { Price } from '../http/price.ts';
 import { Id, Links, Nullable } from '../http/schemas.ts';
 import { Image } from '../platform/media/schema.ts';
-import { COUPON_PROBLEMS } from '../pricing/coupon-problems.ts';
+import { COUPON_PROBLEMS } from '../pricing/input.ts';
 
 /** The lines, delivery and payment of a cart, an order and a document. Keys stand in the order of the wire. */
 

@@ -40,6 +40,7 @@ function cartProductOf(product: PricedProduct): CartProduct {
       productTypeId: null,
       master: null,
       image: null,
+      categoryIds: [],
       versionStamp: '',
       facts: product,
     };
@@ -91,7 +92,7 @@ function frozen(cart: CartInput, shop: ShopRules): Content {
       paymentName: null,
       paymentPrice: cart.payment.price,
     },
-    { ...shop, defaultLocale: 'en_GB', locales: ['en_GB'], units: {} } as Settings,
+    { ...shop, promotions: [], defaultLocale: 'en_GB', locales: ['en_GB'], units: {} } as unknown as Settings,
     NOW,
   );
   // As it comes back from the database.

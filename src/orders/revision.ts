@@ -5,6 +5,7 @@ import {
   type ContentPayment,
   type ContentTaxClass,
 } from '../pricing/content.ts';
+import { agreedPromotions, revisedPromotions } from '../pricing/cart-promotions.ts';
 import { deliveryPrice } from '../pricing/delivery.ts';
 import type { CartInput, CouponInput, LineInput, ShopRules } from '../pricing/input.ts';
 import { sum } from '../pricing/shares.ts';
@@ -50,6 +51,8 @@ export function revised(content: Content, edits: Edits = {}): Content {
     customerGroupId: null,
     lines: lines.map((line) => lineFacts(line, content, changed)),
     coupon: couponOf(content),
+    ...(content.promotions && { promotions: agreedPromotions(content.promotions, lines) }),
+    ...(hasPromotionCode(content) && { promotionProblems: [] }),
     shipping: { methodId: shipping?.shippingMethodId ?? null, price: shipping?.price ?? null },
     payment: { methodId: null, price: payment?.price ?? 0 },
     ...(content.appTaxes && { serviceTaxes: { payment: content.appTaxes.paymentTaxClass } }),
@@ -96,6 +99,7 @@ export function revised(content: Content, edits: Edits = {}): Content {
     }),
     subTotal: totals.subTotal,
     basketDiscount: totals.basketDiscount,
+    ...(content.promotions && { promotions: revisedPromotions(content.promotions, totals.promotions) }),
     coupon: content.coupon && {
       ...content.coupon,
       ...(totals.coupon && { amount: totals.coupon.amount, problems: [...totals.coupon.problems] }),
@@ -195,7 +199,7 @@ export function isPricedByUnit(line: ContentLine): boolean {
 
 /** A coupon that took nothing off when the order was placed stays without effect; its use was not counted. */
 function couponOf({ coupon, currency }: Content): CouponInput | null {
-  if (!coupon || coupon.codeKey === null) return null;
+  if (!coupon?.terms || coupon.codeKey === null) return null;
   return {
     ...coupon.terms,
     currency,
@@ -206,6 +210,8 @@ function couponOf({ coupon, currency }: Content): CouponInput | null {
     paymentMethodIds: null,
   };
 }
+
+const hasPromotionCode = ({ coupon }: Content) => coupon !== null && !coupon.terms && coupon.codeKey !== null;
 
 function rulesOf(
   { currency, taxType, shopTaxModel, serviceTaxClass, deliveryTax, offers }: Content,

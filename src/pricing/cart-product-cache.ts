@@ -13,6 +13,9 @@ const cartProductCache: CacheKind<CartProduct> = { name: 'cart products', limit:
 /** The maximum length of a cached product: few products are longer, and they must not fill the cache. */
 const MAX_CACHED_LENGTH = 10_000;
 
+/** Categories of a product that promotions look at. */
+const MAX_CATEGORIES = 100;
+
 /** `<id> <version>`; a variation shows inherited data, so its master's version counts too. */
 const version = (
   shopId: string,
@@ -155,7 +158,12 @@ function selectCartProducts(db: Queries, shopId: string, productIds: readonly st
         'productTypeId', master.product_type_id, 'prices', master.prices, 'mainImage', master.main_image,
         'facts', master.facts - ${longTexts}) end as master,
       case when image.image_key is not null then json_build_object(
-        'imageKey', image.image_key, 'sizes', image.sizes) end as image
+        'imageKey', image.image_key, 'sizes', image.sizes) end as image,
+      array(
+        select upper(assigned.category_id::text) from product_category assigned
+        where assigned.shop_id = ${shopId} and assigned.product_id = coalesce(product.master_id, product.product_id)
+        order by assigned.position, assigned.category_id limit ${MAX_CATEGORIES}
+      ) as "categoryIds"
     from product
     left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
     left join product_image image on image.shop_id = product.shop_id

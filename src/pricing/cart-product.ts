@@ -27,6 +27,8 @@ export interface PricedProduct extends Pick<
 export interface CartProductRow extends Omit<StoredProduct, 'minStock' | 'mainImage'> {
   master: ProductRow['master'];
   image: ProductRow['image'];
+  /** The first of them; a variation is in those of its product. */
+  categoryIds: string[];
   /** `<id> <version> <stock>`, as read from the database with the product. */
   versionStamp: string;
 }

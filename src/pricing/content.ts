@@ -7,11 +7,11 @@ import { inCurrency, priceIn, pricedTiers, type PricedTier } from '../catalogue/
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import { selectionOf } from '../catalogue/products/render.ts';
 import type { BasketDiscount, PaymentMethod, Settings, ShippingMethod } from '../shops/settings/settings.ts';
-import type { CouponProblem } from './coupon-problems.ts';
 import type {
   CartCoupon,
   CartInput,
   CouponInput,
+  CouponProblem,
   DeliveryOption,
   PaymentStatus,
   CartSelection,
@@ -33,6 +33,7 @@ import {
   type KnownLine,
   type LinePriceQuestion,
 } from './line-prices.ts';
+import { contentPromotions, findByCode, promotionsFor, type ContentPromotion } from './cart-promotions.ts';
 import { taxesOfApps, taxQuestion, type TaxQuestion } from './app-taxes.ts';
 import { toShownPrice, type AppliedTax } from './tax.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
@@ -61,10 +62,13 @@ export interface Content {
     couponCampaignId: string;
     /** Its use is counted; null: it takes nothing off. */
     codeKey: string | null;
-    terms: CouponTerms;
+    /** Missing: it is the code of a promotion. */
+    terms?: CouponTerms;
     amount: number;
     problems: CouponProblem[];
   } | null;
+  /** Parts of the discounts, and what was taken off the delivery; missing: no promotion applies. */
+  promotions?: ContentPromotion[];
   shippingPrice: number;
   shipping: ContentShipping | null;
   payment: ContentPayment | null;
@@ -222,6 +226,8 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
     totals = cartTotals({ ...facts, shipping }, settings);
   }
   const isOther = isInOtherTerms(cart, totals, settings);
+  const promotions = contentPromotions(totals.promotions, facts.promotions ?? [], lines, settings);
+  const isAlone = promotions.some(({ terms }) => !terms.combines);
   const content: Content = {
     currency: cart.currency,
     taxType: cart.taxType,
@@ -234,9 +240,9 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
     basketDiscount: totals.basketDiscount,
     coupon: totals.coupon && {
       couponLineItemId: cart.couponLineItemId!,
-      couponCampaignId: cart.coupon!.campaignId,
-      codeKey: totals.coupon.problems.length === 0 ? cart.coupon!.codeKey : null,
-      terms: couponTerms(cart.coupon!, cart.currency, settings),
+      couponCampaignId: cart.coupon?.campaignId ?? findByCode(cart.couponCodeKey!, settings)!.promotionId,
+      codeKey: totals.coupon.problems.length === 0 ? (cart.coupon?.codeKey ?? cart.couponCodeKey!) : null,
+      ...(cart.coupon && { terms: couponTerms(cart.coupon, cart.currency, settings) }),
       amount: totals.coupon.amount,
       problems: [...totals.coupon.problems],
     },
@@ -256,13 +262,15 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
       taxes: contentTaxes(totals.payment.taxes, settings),
     },
     serviceTaxClass: contentTaxClass(totals.serviceTax, settings),
-    offers: [...totals.offers],
+    // One that does not combine excludes them, also when the order is changed.
+    offers: isAlone ? [] : [...totals.offers],
     taxes: totals.taxes.map(({ treatment, ...tax }) => ({ ...tax, ...(treatment && { treatment }) })),
     totalTax: totals.totalTax,
     totalBeforeTax: totals.totalBeforeTax,
     grandTotal: totals.grandTotal,
     // Last, because fields that follow a spread in a literal are slow.
     ...(isOther && { shopTaxModel: settings.taxModel }),
+    ...(promotions.length > 0 && { promotions }),
     ...(settings.deliveryTax !== 'standard' && !appTaxes && { deliveryTax: settings.deliveryTax }),
     ...(appTaxes && {
       appTaxes: {
@@ -307,7 +315,7 @@ function chosenOption({ deliveryOption, shippingMethodId }: CartSelection): Deli
   return deliveryOption && deliveryOption.shippingMethodId === shippingMethodId ? deliveryOption : null;
 }
 
-function inputOf(cart: CartSelection, lines: CartInput['lines'], now: Date): CartInput {
+function inputOf(cart: CartSelection, lines: readonly KnownLine[], settings: Settings, now: Date): CartInput {
   const { country, postcode } = destinationOf(cart);
   const option = chosenOption(cart);
   return {
@@ -319,6 +327,7 @@ function inputOf(cart: CartSelection, lines: CartInput['lines'], now: Date): Car
     customerGroupId: cart.customerGroupId,
     lines,
     coupon: cart.couponLineItemId === null || !cart.coupon ? null : couponFacts(cart.coupon, now),
+    ...promotionsFor(cart, lines, { country, settings, now }),
     shipping: {
       methodId: cart.shippingMethodId,
       price: cart.shippingPrice ?? option?.price ?? null,
@@ -336,12 +345,12 @@ export function linePriceQuestionOf(cart: CartSelection, settings: Settings): Li
 /** What apps are asked about the taxes of this cart; undefined: there is nothing to ask. */
 export function taxQuestionOf(cart: CartSelection, settings: Settings, now: Date): TaxQuestion | undefined {
   const { lines } = pricedLines(cart, settings);
-  return taxQuestion(inputOf(cart, lines, now), lines, settings);
+  return taxQuestion(inputOf(cart, lines, settings, now), lines, settings);
 }
 
 /** The input of the totals, with the taxes that apps have given. */
 function taxedInput(cart: CartSelection, lines: readonly KnownLine[], settings: Settings, now: Date) {
-  const facts = inputOf(cart, lines, now);
+  const facts = inputOf(cart, lines, settings, now);
   const appTaxes = taxesOfApps(cart.appTaxes, facts, lines, settings);
   if (!appTaxes) return { facts, appTaxes };
   const taxed = lines.map((line) => ({ ...line, appTax: appTaxes.lines.get(line.line.lineItemId) }));

@@ -1,16 +1,4 @@
-import type { CouponInput } from './input.ts';
-
-/** Why a coupon does not apply, in the contract's words and order. */
-export const COUPON_PROBLEMS = [
-  'LineItemsSubTotalTooSmall',
-  'CouponIsInvalidated',
-  'ValidCouponCountReached',
-  'CouponNotEffective',
-  'PaymentMethodMisMatch',
-  'ShippingMethodMisMatch',
-  'ProductMisMatch',
-] as const;
-export type CouponProblem = (typeof COUPON_PROBLEMS)[number];
+import { COUPON_PROBLEMS, type CouponInput, type CouponProblem } from './input.ts';
 
 export interface Redeeming {
   isBelowMinimum: boolean;

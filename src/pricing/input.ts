@@ -6,6 +6,7 @@ import type { Settings, ShippingMethod, ShippingZone } from '../shops/settings/s
 import type { Localised } from '../http/locale.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
 import type { WorkingDays } from './delivery-span.ts';
+import type { PromotionInput } from './promotions.ts';
 
 /** The complete input for the totals of a cart. */
 export interface CartInput {
@@ -20,6 +21,10 @@ export interface CartInput {
   customerGroupId: string | null;
   lines: readonly LineInput[];
   coupon: CouponInput | null;
+  /** In the order in which they apply; missing: none. */
+  promotions?: readonly PromotionInput[];
+  /** The cart has the code of a promotion: why it can't apply. Empty: it is among the promotions. */
+  promotionProblems?: readonly CouponProblem[];
   /** The chosen method, and the price set by hand, in minor units of the cart's currency. */
   shipping: {
     methodId: string | null;
@@ -100,6 +105,18 @@ export interface LineInput {
   product: PricedProduct;
 }
 
+/** Why a coupon does not apply, in the contract's words and order. */
+export const COUPON_PROBLEMS = [
+  'LineItemsSubTotalTooSmall',
+  'CouponIsInvalidated',
+  'ValidCouponCountReached',
+  'CouponNotEffective',
+  'PaymentMethodMisMatch',
+  'ShippingMethodMisMatch',
+  'ProductMisMatch',
+] as const;
+export type CouponProblem = (typeof COUPON_PROBLEMS)[number];
+
 export interface CouponInput {
   kind: 'FIX' | 'PERCENT' | 'SHIPPING';
   currency: string;
@@ -115,6 +132,13 @@ export interface CouponInput {
   productIds: readonly string[] | null;
   shippingMethodIds: readonly string[] | null;
   paymentMethodIds: readonly string[] | null;
+}
+
+/** How often a promotion was part of orders, and of those of the cart's customer. */
+export interface PromotionUse {
+  promotionId: string;
+  used: number;
+  usedByCustomer: number;
 }
 
 /** A line as the cart holds it. */
@@ -163,6 +187,10 @@ export interface CartSelection {
   products: readonly CartProduct[];
   coupon: CartCoupon | null;
   couponLineItemId: string | null;
+  /** Its code, which may be that of a promotion. Missing or null: none. */
+  couponCodeKey?: string | null;
+  /** Missing or null: no promotion was used. */
+  promotionUses?: readonly PromotionUse[] | null;
   billingAddress: DestinationAddress | null;
   shippingAddress: DestinationAddress | null;
   /** null: a consumer. */

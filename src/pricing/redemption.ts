@@ -1,9 +1,9 @@
 import { percentOf } from '../kernel/money.ts';
 import { inCurrency } from '../catalogue/products/prices.ts';
 import type { PaymentMethod } from '../shops/settings/settings.ts';
-import { couponProblems, type CouponProblem } from './coupon-problems.ts';
+import { couponProblems } from './coupon-problems.ts';
 import type { Delivery } from './delivery.ts';
-import type { CartInput, CouponInput, LineInput, ShopRules } from './input.ts';
+import type { CartInput, CouponInput, CouponProblem, LineInput, ShopRules } from './input.ts';
 import { sum, type Taxed } from './shares.ts';
 
 /** The input for redeeming a coupon, in the shop's tax model. */

@@ -1,12 +1,22 @@
 import { expect, test } from 'vitest';
 import { SEED, halfOf } from '../../test/seed.ts';
-import { checkBusinesses, checkTaxTypes, checkTotals } from '../../test/totals-properties.ts';
+import {
+  checkBusinesses,
+  checkPromotions,
+  checkTaxTypes,
+  checkTotals,
+} from '../../test/totals-properties.ts';
 
 // `npm run proof -- --only totals` takes 100,000 carts.
 
 test(`every property holds for carts of every kind, seed ${SEED}`, () => {
   const carts = halfOf(5_000);
   expect(checkTotals(SEED, carts)).toBe(carts);
+});
+
+test(`promotions are those of an implementation that tries every piece, seed ${SEED}`, () => {
+  const carts = halfOf(1_000);
+  expect(checkPromotions(SEED, carts)).toBe(carts);
 });
 
 test(`the tax type changes how prices are shown and not what is paid, seed ${SEED}`, () => {

@@ -1,11 +1,19 @@
-import { percentOf, scaled } from '../kernel/money.ts';
+import { percentOf } from '../kernel/money.ts';
 import { askedPrice, inCurrency, priceIn } from '../catalogue/products/prices.ts';
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import type { BasketDiscount, PaymentMethod, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
-import type { CouponProblem } from './coupon-problems.ts';
 import { deliveryOf, deliveryPrice, type Delivery } from './delivery.ts';
 import { givenTax } from './given-tax.ts';
-import type { CartInput, GivenTax, LineInput, ShopRules } from './input.ts';
+import type { CartInput, CouponProblem, GivenTax, LineInput, ShopRules } from './input.ts';
+import {
+  applyPromotions,
+  inProportion,
+  isReached,
+  missingFor,
+  type AppliedReduction,
+  type MissingForPromotion,
+  type Undiscounted,
+} from './promotions.ts';
 import { redeemed, type Redeemed } from './redemption.ts';
 import {
   deliveredLines,
@@ -34,8 +42,12 @@ export interface CartTotals {
   /** One per line of the facts, in their order. */
   lines: readonly LineTotals[];
   subTotal: number;
-  /** 0: none is reached. */
+  /** With all promotions that apply without a code. 0: none is reached. */
   basketDiscount: number;
+  /** In the order in which they apply; the amounts are those that the cart shows. */
+  promotions: readonly AppliedPromotion[];
+  /** In the shop's tax model, like all limits. */
+  missingForPromotions: readonly MissingForPromotion[];
   coupon: { amount: number; problems: readonly CouponProblem[] } | null;
   delivery: Delivery;
   /** The country whose rates apply. */
@@ -61,6 +73,12 @@ export interface CartTotals {
   offers: readonly BasketDiscount[];
 }
 
+export interface AppliedPromotion {
+  promotionId: string;
+  amount: number;
+  deliveryAmount: number;
+}
+
 export interface LineTotals extends AppliedTax {
   /** Per unit. */
   unitPrice: number;
@@ -71,7 +89,7 @@ export interface LineTotals extends AppliedTax {
   amount: number;
   deposit: number;
   ecoParticipation: number;
-  /** This line's shares of the basket discount and of the coupon, positive. */
+  /** This line's shares of the basket discount, with promotions, and of the coupon, positive. */
   discountShare: number;
   couponShare: number;
 }
@@ -107,13 +125,6 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
   const subTotal = sumOf(priced);
   const shopSubTotal = sumOf(shopLines);
 
-  const offers = offersIn(cart.currency, shop);
-  const shopDiscount = bestDiscount(shopSubTotal, offers);
-  const basketDiscount = inProportion(shopDiscount, shopSubTotal, subTotal);
-  const discountShares = spread(basketDiscount, shownLines);
-  const left = lessShares(shownLines, discountShares);
-  const shopLeft = lessShares(shopLines, spread(shopDiscount, shopLines));
-
   const standard = standardServiceTax(priced, taxOf, shop);
   const delivered = deliveredLines(priced, ({ taxClass }) => isGoodsClass(taxClass));
   const taxingOf = (given: GivenTax | undefined, lines: readonly PricedLine[]) =>
@@ -124,12 +135,46 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
   const paymentTaxing = taxingOf(cart.serviceTaxes?.payment, priced);
   const asked = shippingPrice(cart, delivery, shopSubTotal, shop, deliveryTaxing);
   const method = paymentMethod(cart, shop);
-  const coupon =
+  const offers = offersIn(cart.currency, shop);
+  const goods: Undiscounted = {
+    shop: shopLines,
+    shown: shownLines,
+    quantities: cart.lines.map(({ quantity }) => quantity),
+    delivery: asked.shop,
+  };
+  const promoted = applyPromotions(
+    cart.promotions ?? [],
+    (value) => bestDiscount(shopSubTotal, value, offers),
+    goods,
+  );
+  const withCode = promoted.applied.filter(({ promotion }) => promotion?.isCoupon);
+  const automatic = promoted.applied.filter(({ promotion }) => !promotion?.isCoupon);
+  const promotedShipping =
+    promoted.delivery === asked.shop
+      ? asked
+      : { shop: promoted.delivery, shown: deliveryTaxing.toShown(promoted.delivery) };
+  const campaign =
     cart.coupon &&
-    redeemed(cart.coupon, { cart, left: shopLeft, subTotal: shopSubTotal, delivery, method, asked, shop });
-  const couponShares = coupon ? shownCoupon(coupon, left) : priced.map(() => 0);
+    redeemed(cart.coupon, {
+      cart,
+      left: promoted.left.shop,
+      subTotal: shopSubTotal,
+      delivery,
+      method,
+      asked: promotedShipping,
+      shop,
+    });
+  const discountShares = addShares(automatic, priced.length);
+  const left = lessShares(shownLines, discountShares);
+  const couponShares = campaign
+    ? shownCoupon(campaign, promoted.left.shown)
+    : addShares(withCode, priced.length);
+  const basketDiscount = sum(discountShares);
   const couponDiscount = sum(couponShares);
-  const shipping = coupon?.waivesShipping ? NOTHING : asked;
+  const shopDiscount = sum(automatic.map(({ amount }) => amount));
+  const shopCoupon = campaign?.amount ?? sum(withCode.map(({ amount }) => amount));
+  const coupon = campaign ?? couponPromotion(cart, withCode, goods);
+  const shipping = campaign?.waivesShipping ? NOTHING : promotedShipping;
 
   // Each field by name, because copying the rest of an object is slow.
   const lines = priced.map((line, index): LineTotals => ({
@@ -148,7 +193,6 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
   }));
   const extras = sum(lines.map(({ deposit, ecoParticipation }) => deposit + ecoParticipation));
   const payable = subTotal - basketDiscount - couponDiscount + extras + shipping.shown;
-  const shopCoupon = coupon?.amount ?? 0;
   const shopPayable =
     shopSubTotal -
     shopDiscount -
@@ -211,6 +255,8 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
     lines,
     subTotal,
     basketDiscount: 0 - basketDiscount,
+    missingForPromotions: missingFor(cart.promotions ?? [], promoted, goods),
+    promotions: shownPromotions(promoted.applied, asked, (price) => deliveryTaxing.toShown(price)),
     coupon: coupon && { amount: 0 - couponDiscount, problems: coupon.problems },
     delivery,
     country,
@@ -283,9 +329,43 @@ function servicePrice(byHand: number | null, asked: number, services: ServiceTax
 
 const sumOf = (amounts: readonly { amount: number }[]) => sum(amounts.map(({ amount }) => amount));
 
-/** A part of a whole in the shop's model, as a part of the shown whole: one rounding. */
-function inProportion(part: number, shopWhole: number, shownWhole: number): number {
-  return shopWhole === 0 ? 0 : scaled(part, shownWhole, shopWhole);
+/** Each with what it has changed of what the cart shows, so that they sum to it. */
+function shownPromotions(
+  applied: readonly AppliedReduction[],
+  asked: PricePair,
+  toShown: (price: number) => number,
+): AppliedPromotion[] {
+  let delivery = asked;
+  return applied.flatMap(({ promotion, shares, deliveryAmount }) => {
+    if (!promotion) return [];
+    const before = delivery;
+    const shop = before.shop - deliveryAmount;
+    if (deliveryAmount > 0) delivery = { shop, shown: toShown(shop) };
+    return [
+      {
+        promotionId: promotion.promotionId,
+        amount: 0 - sum(shares),
+        deliveryAmount: delivery.shown - before.shown,
+      },
+    ];
+  });
+}
+
+function addShares(reductions: readonly { shares: readonly number[] }[], lineCount: number): number[] {
+  return Array.from({ length: lineCount }, (_, index) => sum(reductions.map(({ shares }) => shares[index]!)));
+}
+
+/** A code of a promotion says why it takes nothing off, as the code of a campaign does. */
+function couponPromotion(
+  { promotions = [], promotionProblems }: CartInput,
+  applied: readonly AppliedReduction[],
+  goods: Undiscounted,
+): { problems: readonly CouponProblem[] } | null {
+  if (!promotionProblems) return null;
+  const promotion = promotions.find(({ isCoupon }) => isCoupon);
+  if (!promotion || applied.length > 0) return { problems: promotionProblems };
+  if (!promotion.counts.includes(true)) return { problems: ['ProductMisMatch'] };
+  return { problems: [isReached(promotion, goods) ? 'CouponNotEffective' : 'LineItemsSubTotalTooSmall'] };
 }
 
 /** The shares of a coupon as the cart shows them; it is taken off the lines it applies to. */
@@ -376,14 +456,12 @@ function offersIn(currency: string, shop: ShopRules): BasketDiscount[] {
   }));
 }
 
-/** The largest of the reached discounts; never more than the value of the goods. */
-function bestDiscount(subTotal: number, offers: readonly BasketDiscount[]): number {
+/** The largest of the discounts that goods of this value reach; never more than is left of them. */
+function bestDiscount(subTotal: number, left: number, offers: readonly BasketDiscount[]): number {
   const reached = offers.filter(({ minimumAmount }) => subTotal >= minimumAmount);
   return Math.max(
     0,
-    ...reached.map(({ absolute, percent }) =>
-      Math.min(absolute ?? percentOf(subTotal, percent ?? 0), subTotal),
-    ),
+    ...reached.map(({ absolute, percent }) => Math.min(absolute ?? percentOf(left, percent ?? 0), left)),
   );
 }
 

@@ -75,6 +75,8 @@ export const COPIED_TABLES: Readonly<Record<string, 'shop' | 'people' | 'never'>
   product_category: 'shop',
   product_image: 'shop',
   product_type: 'shop',
+  promotion_customer_use: 'people',
+  promotion_use: 'people',
   redirect: 'shop',
   // A copy must not do what the shop's rules say.
   rule: 'never',

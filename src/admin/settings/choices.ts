@@ -50,6 +50,16 @@ export function settingChoices(
         })),
       ),
     'netPrices.groups': () => (file.customerGroups ?? []).map((name) => ({ value: name, text: name })),
+    'promotions.customerGroups': () =>
+      (file.customerGroups ?? []).map((name) => ({ value: name, text: name })),
+    'promotions.countries': () =>
+      byArea(
+        (file.countries?.items ?? []).map((code) => countryChoice(code, language)),
+        areaOf,
+        messages,
+      ),
+    'promotions.currencies': () =>
+      (file.currencies?.items ?? []).map((code) => currencyChoice(code, language)),
     'newsletters.language': () => languageChoices(file, language),
     'deliveryTimes.timeZone': () => TIME_ZONES.map((value) => ({ value, text: value.replaceAll('_', ' ') })),
     'paymentMethods.provider': () => [

@@ -22,6 +22,7 @@ const GROUPS: readonly {
       'shipping',
       'payments',
       'orders',
+      'promotions',
       'catalogue',
       'customers',
       'customFields',

@@ -21,6 +21,7 @@ export const PAGE_SECTIONS = {
     'returns',
     'withdrawal',
   ],
+  promotions: ['promotions'],
   catalogue: [
     'showFromPrices',
     'categoriesShowSubcategories',

@@ -4,6 +4,7 @@ import { SettingsProblem, type SettingsFile } from '../../shops/settings/file.ts
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import type { Problem } from '../../shops/settings/problem.ts';
 import type { SectionName } from '../../shops/settings/schema.ts';
+import type { Choice } from '../components/form.ts';
 import { languageTabs } from '../components/language-tabs.ts';
 import { isUnchanged, versionField } from '../components/version.ts';
 import { PICKER_SCRIPT, SETTINGS_SCRIPT } from '../layout/assets.ts';
@@ -35,6 +36,8 @@ export interface SectionPage {
   beside?: (visit: ShopVisit, request: PageRequest, form: ShownForm) => Promise<Markup>;
   /** The content beside the form is as wide as the form. */
   isEven?: boolean;
+  /** More choices, by the path of the setting. */
+  choices?: (visit: ShopVisit) => Promise<Readonly<Record<string, readonly Choice[]>>>;
   /** Removes fields of other choices: the form has the fields of all of them. */
   adjust?: (file: SettingsFile) => SettingsFile;
 }
@@ -106,7 +109,8 @@ async function formPage(
   page: SectionPage,
   refused: Refused | undefined,
 ): Promise<AdminPage> {
-  const form = shownForm(visit, page, request, refused);
+  const choices = await page.choices?.(visit);
+  const form = shownForm(visit, page, request, { refused, choices });
   const { messages } = visit;
   const mayWrite = visit.may('settings_write');
   const beside = await page.beside?.(visit, request, form);
@@ -134,12 +138,16 @@ function shownForm(
   visit: ShopVisit,
   { leftOut = [] }: SectionPage,
   request: PageRequest,
-  refused: Refused | undefined,
+  {
+    refused,
+    choices = {},
+  }: { refused: Refused | undefined; choices: Readonly<Record<string, readonly Choice[]>> | undefined },
 ): ShownForm {
   const { settings, language } = visit;
   const messages = settingsMessages(visit.messages, language);
   const file = { ...documentOf(settings, { textsByLocale: true }), ...refused?.file };
   const { defaultLocale, locales, defaultCurrency } = settings;
+  const known = settingChoices(file, messages);
   return {
     file,
     context: {
@@ -149,7 +157,7 @@ function shownForm(
       locale: visit.locale,
       currency: file.currencies?.default ?? defaultCurrency,
       isDisabled: !visit.may('settings_write'),
-      choices: settingChoices(file, messages),
+      choices: (path) => choices[path] ?? known(path),
       presets: settingPresets(messages),
       keys: settingKeys(file, messages, visit.locale),
       problemAt: problemFinder(refused?.problems ?? []),

@@ -66,9 +66,10 @@ const problemLines = ({ text }: AdminAnswer) =>
     ([, line]) => unescaped(line!),
   );
 
-const PAGES = 'shop invoices languages taxes shipping orders catalogue customers feeds home privacy'.split(
-  ' ',
-);
+const PAGES =
+  'shop invoices languages taxes shipping orders promotions catalogue customers feeds home privacy'.split(
+    ' ',
+  );
 
 describe.each(PAGES)('the form of %s', (page) => {
   test('sent as it is shown changes nothing', async () => {
@@ -537,6 +538,37 @@ test('a form with zones drops the prices of the method, and shows what is wrong 
     ' ',
   );
   expect(shown).toContain('<dt>Sloop</dt> <dd class="number"><span class="quiet">Not offered</span></dd>');
+});
+
+test('a promotion is typed, explained in words, and has no fields of another effect', async () => {
+  const before = await settingsOf();
+  const path = '/settings/promotions';
+  const entry = 'promotions.0';
+  const typed = {
+    ...fieldsOf(await merchant.get(`${path}?add=promotions`)),
+    [`${entry}.name.en_GB`]: '3 for 2',
+    [`${entry}.effect`]: 'buyGet',
+    [`${entry}.buy`]: '2',
+    [`${entry}.get`]: '1',
+    [`${entry}.amount`]: '7',
+    [`${entry}.products`]: 'KN-100\nKN-110',
+    [`${entry}.minimumAmount`]: '20',
+  };
+  expect(problemsIn(await merchant.post(path, { ...typed, [`${entry}.from`]: 'soon' }))).toContain(
+    '2026-06-01',
+  );
+  expect(await settingsOf()).toEqual(before);
+
+  expect((await merchant.post(path, typed)).status).toBe(303);
+  const { promotions } = await settingsOf();
+  expect(promotions).toMatchObject([
+    { effect: 'buyGet', buy: 2, get: 1, amount: null, products: ['KN-100', 'KN-110'], minimumAmount: 2000 },
+  ]);
+  const { text } = await merchant.get(path);
+  expect(text.replaceAll(/\s+/g, ' ')).toContain(
+    '<strong>3 for 2</strong> <br />Buy 2, get 1 free, from an order value of €20.00',
+  );
+  await service.db.transaction((tx) => applySettings(tx, 'DemoShop', { promotions: [] }));
 });
 
 describe('the search of settings', () => {

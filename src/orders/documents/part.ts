@@ -88,8 +88,10 @@ export function partOf(
   const totalTax = sum(taxes.map(({ tax }) => tax));
   const total = sum(taxes.map(({ amount }) => amount));
   const isGross = content.taxType === 'GROSS';
+  // A part names its discounts as a whole: promotions are for the goods of the whole order.
+  const { promotions: _promotions, ...whole } = content;
   return {
-    ...content,
+    ...whole,
     lines: ofPart,
     subTotal: sum(ofPart.map(({ amount }) => amount)),
     basketDiscount: 0 - sum(ofPart.map(({ discountShare }) => discountShare)),

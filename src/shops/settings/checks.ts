@@ -1,6 +1,7 @@
 import { invoicingProblems } from './invoicing.ts';
 import { missingSectionProblems } from './missing-sections.ts';
 import type { Problem } from './problem.ts';
+import { promotionProblems } from './promotion-checks.ts';
 import { regionProblems } from './region-checks.ts';
 import {
   amountProblems,
@@ -50,6 +51,7 @@ export function* contentProblems(
   yield* shippingProblems(file, frame);
   yield* paymentProblems(file, frame);
   yield* discountProblems(file, frame);
+  yield* promotionProblems(file, frame);
   yield* otherProblems(file, frame);
   yield* manufacturerProblems(file, frame);
   yield* deliveryTimeProblems(file, frame);

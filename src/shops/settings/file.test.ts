@@ -94,6 +94,7 @@ describe('a new shop', () => {
       paymentMethods: [{ key: 'advance', name: 'Payment in advance', price: 0 }],
       minimumCart: { code: 'SumProduct' },
       basketDiscounts: [],
+      promotions: [],
       units: {},
       newsletters: [],
       customerGroups: [],

@@ -23,6 +23,7 @@ import { Locales, Currencies, Countries } from './schema/regions.ts';
 import { Taxes, NetPrices, TaxClass } from './schema/taxes.ts';
 import { ShippingMethod, DeliveryTimes } from './schema/shipping.ts';
 import { PaymentMethod, MinimumCart, BasketDiscount } from './schema/payment.ts';
+import { Promotion, MAX_PROMOTIONS } from './schema/promotions.ts';
 import { Invoicing } from './schema/invoicing.ts';
 import { Accounting } from './schema/accounting.ts';
 import { Assistants } from './schema/assistants.ts';
@@ -127,6 +128,19 @@ export const SettingsSchema = Section(
         BasketDiscount,
         'Discounts by value of the goods, ascending. If several apply, the largest discount is used.',
         [{ from: 100, absolute: 10 }],
+      ),
+      [],
+    ),
+    promotions: Setting(
+      withIds(
+        'key',
+        'promotionId',
+        List(
+          Promotion,
+          'Promotions. They apply one after the other, each to what those before it have left, and before the cart discounts and coupons. All goods that a promotion counts bear it in proportion to their price, and give it back when they are returned.',
+          [{ key: 'three-for-two', name: '3 for 2 on mugs', effect: 'buyGet', buy: 2, get: 1 }],
+          { maxItems: MAX_PROMOTIONS },
+        ),
       ),
       [],
     ),

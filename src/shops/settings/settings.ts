@@ -51,6 +51,7 @@ export type Invoicing = Settings['invoicing'];
 export type Accounting = Settings['accounting'];
 export type MinimumCartCode = Settings['minimumCartCode'];
 export type BasketDiscount = Settings['basketDiscounts'][number];
+export type Promotion = Settings['promotions'][number];
 export type TaxClass = Settings['taxClasses'][number];
 export type ShippingMethod = Settings['shippingMethods'][number];
 export type ShippingZone = ShippingMethod['zones'][number];

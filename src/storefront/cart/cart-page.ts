@@ -84,7 +84,8 @@ function cartContent(visit: Visit, visitorCart: VisitorCart, rejection: Rejectio
       ${summary(visit, view, priced.content)}
       ${isTaxOpen(visitorCart) && html`<p><small>${messages.vatByCountry}</small></p>`}
       ${delivery !== undefined && html`<p class="arrival">${delivery}</p>`}
-      ${nextDiscount(visit, visitorCart)} ${couponForm(visit, visitorCart, rejection)}
+      ${nextDiscount(visit, visitorCart)} ${nextPromotions(visit, visitorCart)}
+      ${couponForm(visit, visitorCart, rejection)}
       ${checkoutLink(visit, visitorCart, checkoutObstacle(visitorCart))}
       <p><a class="quiet" href="${shopPath(visit, '')}">${messages.continueShopping}</a></p>
     </section>
@@ -171,6 +172,24 @@ function nextDiscount({ locale }: Visit, { priced: { totals, content } }: Visito
   return html`<p>
     ${messagesIn(locale).storefront.cart.nextDiscount({ missing: money(minimumAmount - content.subTotal), discount: gain })}
   </p>`;
+}
+
+/** More would hide what the cart is about. */
+const MAX_NEXT_PROMOTIONS = 2;
+
+/** What the cart lacks for the first promotions that it does not have yet. */
+function nextPromotions({ locale }: Visit, { priced: { totals, content }, settings }: VisitorCart): Markup[] {
+  const messages = messagesIn(locale).storefront.cart;
+  return totals.missingForPromotions
+    .slice(0, MAX_NEXT_PROMOTIONS)
+    .map(({ promotionId, amount, quantity }) => {
+      const promotion = settings.promotions.find((one) => one.promotionId === promotionId)!;
+      const name = anyText(promotion.name, locale, settings.defaultLocale)!;
+      const missing = moneyText(amount, content.currency, locale);
+      return html`<p>
+        ${amount > 0 ? messages.nextPromotion({ missing, name }) : messages.nextPromotionItems({ count: quantity, name })}
+      </p>`;
+    });
 }
 
 function couponForm(visit: Visit, { cart, view }: VisitorCart, rejection: Rejection | undefined): Markup {

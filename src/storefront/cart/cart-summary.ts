@@ -1,3 +1,4 @@
+import { anyText } from '../../catalogue/products/render.ts';
 import { formatsOf } from '../../http/formats.ts';
 import { taxesByRate, type Content } from '../../pricing/content.ts';
 import { untaxedReasons } from '../../pricing/untaxed-text.ts';
@@ -26,10 +27,9 @@ export function summary(visit: Visit, sums: Sums, content: Content): Markup {
   const row = (name: string, price: string, kind?: 'total') =>
     html`<dt ${kind && html`class="total"`}>${name}</dt>
       <dd ${kind && html`class="total"`}>${price}</dd>`;
-  const { basketDiscount, couponLineItem, deposits, ecoParticipations } = lineItemContainer;
+  const { couponLineItem, deposits, ecoParticipations } = lineItemContainer;
   return html`<dl class="summary">
-    ${row(messages.subTotal, text(lineItemContainer.lineItemsSubTotal))}
-    ${basketDiscount.lineItemPrice && row(messages.discount, text(basketDiscount.lineItemPrice))}
+    ${row(messages.subTotal, text(lineItemContainer.lineItemsSubTotal))} ${discountRows(visit, content, row)}
     ${
       couponLineItem &&
       couponLineItem.lineItemPrice.amount !== 0 &&
@@ -39,7 +39,7 @@ export function summary(visit: Visit, sums: Sums, content: Content): Markup {
       )
     }
     ${[...deposits, ...ecoParticipations].map(({ name, lineItemPrice }) => row(name, text(lineItemPrice)))}
-    ${shippingData && row(messages.delivery({ name: shippingData.shippingMethod.name }), text(shippingData.price))}
+    ${shippingData && row(deliveryName(visit, content, shippingData.shippingMethod.name), text(shippingData.price))}
     ${
       paymentData &&
       paymentData.price.amount !== 0 &&
@@ -54,6 +54,31 @@ export function summary(visit: Visit, sums: Sums, content: Content): Markup {
     ${taxRows(visit, content, 'GROSS', row)}
     ${untaxedReasons(content, locale).map((reason) => row(reason, moneyText(0, content.currency, locale)))}
   </dl>`;
+}
+
+/** The promotions by their names, and the rest of the discount. */
+function discountRows(
+  { locale, settings }: Visit,
+  { basketDiscount, coupon, promotions = [], currency }: Content,
+  row: (name: string, price: string) => Markup,
+): Markup[] {
+  const messages = messagesIn(locale).storefront.cart;
+  const named = promotions
+    .filter(({ amount, terms }) => amount !== 0 && !(coupon && terms.isCoupon))
+    .map(({ name, amount }) => ({ name: anyText(name, locale, settings.defaultLocale)!, amount }));
+  const rest = basketDiscount - named.reduce((sum, { amount }) => sum + amount, 0);
+  return [...named, { name: messages.discount, amount: rest }]
+    .filter(({ amount }) => amount !== 0)
+    .map(({ name, amount }) => row(name, moneyText(amount, currency, locale)));
+}
+
+/** With the promotions that have made it cheaper. */
+function deliveryName({ locale, settings }: Visit, { promotions = [] }: Content, method: string): string {
+  const names = promotions
+    .filter(({ deliveryAmount }) => deliveryAmount !== 0)
+    .map(({ name }) => anyText(name, locale, settings.defaultLocale)!);
+  const name = names.length === 0 ? method : `${method} (${names.join(', ')})`;
+  return messagesIn(locale).storefront.cart.delivery({ name });
 }
 
 /** Taxes come before the total when they are added to it, and after it when they are included. */

@@ -66,6 +66,38 @@ describe('adding to the cart', () => {
     expect(sumsOf((await visitor.get('/cart')).text)[0]).toBe('Subtotal = €37.80');
   });
 
+  test('promotions have their names, and what the next ones need', async () => {
+    const small = await givenSmallShop(service, {
+      shippingMethods: [{ key: 'parcel', name: 'Parcel', kind: 'flat', price: 4.9 }],
+      basketDiscounts: [{ from: 1, percent: 10 }],
+      promotions: [
+        { key: 'three', name: '3 for 2', effect: 'buyGet', buy: 2, get: 1 },
+        {
+          key: 'free',
+          name: 'Free delivery',
+          effect: 'percent',
+          percent: 100,
+          on: 'delivery',
+          minimumAmount: 25,
+        },
+      ],
+    });
+    const mug = await givenProduct(small, { price: 1000 });
+    const visitor = givenVisitor(service, small.shopId);
+    const two = await add(visitor, mug, '2');
+    expect(mainOf(two)).toContain('Add 1 more item for: 3 for 2 Add €5.00 more for: Free delivery');
+    const three = await add(visitor, mug, '1');
+    expect(sumsOf(three.text)).toEqual([
+      'Subtotal = €30.00',
+      '3 for 2 = -€10.00',
+      'Discount = -€2.00',
+      'Delivery: Parcel (Free delivery) = €0.00',
+      'Total = €18.00',
+      expect.any(String),
+    ]);
+    expect(mainOf(three)).not.toContain('more for:');
+  });
+
   test('with deposits, fees and a discount on everything, in German', async () => {
     const visitor = givenVisitor(service, 'DemoShop');
     const german = '?locale=de_DE';

@@ -1,0 +1,338 @@
+import { divideRounded, parseDecimal, percentOf, scaled } from '../kernel/money.ts';
+import { spread, sum, type Taxed } from './shares.ts';
+import { priceOfQuantity } from './unit-price.ts';
+
+/**
+ * Promotions of one cart. All amounts are in the cart's currency and the shop's tax model, where everything with a limit
+ * is decided.
+ *
+ * They apply one after the other, each to what those before it have left. What a promotion takes off is borne by all
+ * goods that it counts, in proportion to what they cost: a third of "3 for 2" is returned for two thirds of its price,
+ * whichever of the three it is, and the order of the lines does not matter.
+ */
+
+/** A promotion that may apply to a cart: it runs, its customer and its destination are the right ones. */
+export interface PromotionInput {
+  promotionId: string;
+  /** The customer has typed its code. */
+  isCoupon: boolean;
+  /** Together with others; else the cart has it alone, or without it all others. */
+  combines: boolean;
+  /** By line: whether it counts for the conditions. */
+  counts: readonly boolean[];
+  /** By line: what it takes something off. Of a promotion for the delivery, nothing. */
+  rewards: readonly boolean[];
+  isForDelivery: boolean;
+  /** What the counted goods must be worth, before all discounts. */
+  minimumAmount: number;
+  /** How many of them there must be. */
+  minimumQuantity: number;
+  effect: PromotionEffect;
+}
+
+export type PromotionEffect =
+  | { kind: 'percent'; basisPoints: number }
+  | { kind: 'amount'; amount: number }
+  /** For one unit, or for the delivery. What costs less stays as it is. */
+  | { kind: 'price'; price: number }
+  /** For each `buy` counted units, `get` others are cheaper: the cheapest. No unit is both. */
+  | { kind: 'buyGet'; buy: number; get: number; basisPoints: number; maxTimes: number | null };
+
+/** What takes something off some lines. The weights say how much of it each line bears. */
+export interface Reduction {
+  amount: number;
+  /** In the shop's tax model, and as the cart shows them. */
+  weights: { shop: readonly number[]; shown: readonly number[] };
+}
+
+/** What is left of the lines, in the shop's tax model and as the cart shows it. */
+export interface Remainder {
+  shop: readonly Taxed[];
+  shown: readonly Taxed[];
+}
+
+/** The goods of a cart and its delivery, before any discount. */
+export interface Undiscounted extends Remainder {
+  quantities: readonly string[];
+  delivery: number;
+}
+
+/** A promotion, or the shop's basket discount, with what it takes off. */
+export interface AppliedReduction {
+  /** null: the basket discount. */
+  promotion: PromotionInput | null;
+  /** In the shop's tax model. */
+  amount: number;
+  deliveryAmount: number;
+  /** As the cart shows them, positive. */
+  shares: readonly number[];
+}
+
+/** What the promotions of a cart take off, in the order in which they apply. */
+export interface AppliedPromotions {
+  applied: readonly AppliedReduction[];
+  left: Remainder;
+  /** What is left of the price of the delivery. */
+  delivery: number;
+}
+
+/** What the basket discount takes off goods of this value. */
+export type BasketDiscountOf = (left: number) => number;
+
+/**
+ * Applies the promotions, in their order, and then the basket discount and the promotion whose code was typed. Those
+ * that combine apply together; one that does not is alone, and the cart has whatever takes off most.
+ */
+export function applyPromotions(
+  promotions: readonly PromotionInput[],
+  basketDiscountOf: BasketDiscountOf,
+  goods: Undiscounted,
+): AppliedPromotions {
+  const together = promotions.filter(({ combines }) => combines);
+  const combined = applyInOrder(
+    [...together.filter(({ isCoupon }) => !isCoupon), null, ...together.filter(({ isCoupon }) => isCoupon)],
+    basketDiscountOf,
+    goods,
+  );
+  let most = sum(combined.applied.map(({ amount, deliveryAmount }) => amount + deliveryAmount));
+  let alone: PromotionInput | undefined;
+  for (const promotion of promotions) {
+    if (promotion.combines || !isReached(promotion, goods)) continue;
+    const taken = promotion.isForDelivery
+      ? offDelivery(promotion.effect, goods.delivery)
+      : reductionOf(promotion, goods, goods.quantities).amount;
+    if (taken <= most) continue;
+    most = taken;
+    alone = promotion;
+  }
+  return alone ? applyInOrder([alone], basketDiscountOf, goods) : combined;
+}
+
+function applyInOrder(
+  plan: readonly (PromotionInput | null)[],
+  basketDiscountOf: BasketDiscountOf,
+  goods: Undiscounted,
+): AppliedPromotions {
+  const applied: AppliedReduction[] = [];
+  let left: Remainder = { shop: goods.shop, shown: goods.shown };
+  let { delivery } = goods;
+  for (const promotion of plan) {
+    if (promotion && !isReached(promotion, goods)) continue;
+    if (promotion?.isForDelivery) {
+      const deliveryAmount = offDelivery(promotion.effect, delivery);
+      if (deliveryAmount === 0) continue;
+      delivery -= deliveryAmount;
+      applied.push({ promotion, amount: 0, deliveryAmount, shares: left.shown.map(() => 0) });
+      continue;
+    }
+    const reduction = promotion
+      ? reductionOf(promotion, left, goods.quantities)
+      : weighted(basketDiscountOf(sumOf(left.shop)), left, () => true);
+    if (reduction.amount === 0) continue;
+    const shares = sharesOf(reduction, left);
+    applied.push({ promotion, amount: reduction.amount, deliveryAmount: 0, shares: shares.shown });
+    left = { shop: less(left.shop, shares.shop), shown: less(left.shown, shares.shown) };
+  }
+  return { applied, left, delivery };
+}
+
+/** Whether the counted goods are worth enough, and enough of them are there. */
+export function isReached(promotion: PromotionInput, goods: Undiscounted): boolean {
+  const { counts, minimumAmount, minimumQuantity } = promotion;
+  if (!counts.includes(true)) return false;
+  return (
+    valueOf(counts, goods.shop) >= minimumAmount && quantityOf(counts, goods.quantities) >= minimumQuantity
+  );
+}
+
+/** What a cart lacks for a promotion: worth of the goods that count, or units. */
+export interface MissingForPromotion {
+  promotionId: string;
+  amount: number;
+  quantity: number;
+}
+
+/** What is missing for promotions that count something of the cart, and do not apply yet. */
+export function missingFor(
+  promotions: readonly PromotionInput[],
+  { applied }: AppliedPromotions,
+  goods: Undiscounted,
+): MissingForPromotion[] {
+  const has = ({ promotionId }: PromotionInput) =>
+    applied.some(({ promotion }) => promotion?.promotionId === promotionId);
+  return promotions.flatMap((promotion) => {
+    if (promotion.isCoupon || has(promotion) || !promotion.counts.includes(true)) return [];
+    const { promotionId, counts, minimumAmount, minimumQuantity } = promotion;
+    const amount = Math.max(0, minimumAmount - valueOf(counts, goods.shop));
+    const units = minimumQuantity - quantityOf(counts, goods.quantities);
+    const quantity = Math.max(0, units, missingUnits(promotion, goods));
+    return amount > 0 || quantity > 0 ? [{ promotionId, amount, quantity }] : [];
+  });
+}
+
+/** What could be bought and got is needed once for each. */
+function missingUnits({ effect, counts, rewards }: PromotionInput, { quantities }: Undiscounted): number {
+  if (effect.kind !== 'buyGet') return 0;
+  const { buy, get } = effect;
+  const [bought, got] = [quantityOf(counts, quantities), quantityOf(rewards, quantities)];
+  const all = quantityOf(
+    counts.map((isCounted, index) => isCounted || rewards[index]!),
+    quantities,
+  );
+  return Math.max(buy - bought, 0, get - got, buy + get - all);
+}
+
+export function valueOf(isFor: readonly boolean[], lines: readonly { amount: number }[]): number {
+  return sum(lines.map(({ amount }, index) => (isFor[index] ? amount : 0)));
+}
+
+/** Half a metre is no piece: whole units count. */
+export function quantityOf(isFor: readonly boolean[], quantities: readonly string[]): number {
+  return sum(quantities.map((quantity, index) => (isFor[index] ? unitsOf(quantity) : 0)));
+}
+
+const unitsOf = (quantity: string) => Math.floor(Number(quantity));
+const sumOf = (lines: readonly Taxed[]) => sum(lines.map(({ amount }) => amount));
+
+function offDelivery(effect: PromotionEffect, price: number): number {
+  switch (effect.kind) {
+    case 'percent':
+      return percentOf(price, effect.basisPoints);
+    case 'amount':
+      return Math.min(effect.amount, price);
+    case 'price':
+      return Math.max(0, price - effect.price);
+    case 'buyGet':
+      return 0;
+  }
+}
+
+/** What a promotion takes off the goods. */
+export function reductionOf(
+  { effect, counts, rewards }: PromotionInput,
+  left: Remainder,
+  quantities: readonly string[],
+): Reduction {
+  const isRewarded = (index: number) => rewards[index]!;
+  const base = valueOf(rewards, left.shop);
+  switch (effect.kind) {
+    case 'percent':
+      return weighted(percentOf(base, effect.basisPoints), left, isRewarded);
+    case 'amount':
+      return weighted(Math.min(effect.amount, base), left, isRewarded);
+    case 'price': {
+      const shop = left.shop.map(({ amount }, index) =>
+        rewards[index] ? Math.max(0, amount - priceOfQuantity(effect.price, quantities[index]!, 1)) : 0,
+      );
+      const shown = shop.map((weight, index) =>
+        inProportion(weight, left.shop[index]!.amount, left.shown[index]!.amount),
+      );
+      return { amount: sum(shop), weights: { shop, shown } };
+    }
+    case 'buyGet': {
+      const taken = cheapestUnits(effect, { counts, rewards }, left.shop, quantities);
+      return weighted(
+        shareOfUnits(taken, effect.basisPoints, left.shop, quantities),
+        left,
+        (index) => counts[index]! || taken[index]! > 0,
+      );
+    }
+  }
+}
+
+/** A share of what these units cost; one rounding. */
+function shareOfUnits(
+  taken: readonly number[],
+  basisPoints: number,
+  lines: readonly Taxed[],
+  quantities: readonly string[],
+): number {
+  let [over, under] = [0n, 1n];
+  for (const [index, count] of taken.entries()) {
+    if (count === 0) continue;
+    const quantity = parseDecimal(quantities[index]!)!;
+    const value = BigInt(lines[index]!.amount) * BigInt(count) * 10n ** BigInt(quantity.scale);
+    over = over * quantity.units + value * under;
+    under *= quantity.units;
+  }
+  return Number(divideRounded(over * BigInt(basisPoints), under * 10_000n));
+}
+
+/** An amount that these lines bear in proportion to what is left of them. */
+export function weighted(amount: number, left: Remainder, isFor: (index: number) => boolean): Reduction {
+  const weigh = (lines: readonly Taxed[]) => lines.map((line, index) => (isFor(index) ? line.amount : 0));
+  return { amount, weights: { shop: weigh(left.shop), shown: weigh(left.shown) } };
+}
+
+/** The shares of the lines in a reduction. */
+export function sharesOf({ amount, weights }: Reduction, left: Remainder) {
+  const shop = shareOut(amount, left.shop, weights.shop);
+  // Most carts show the prices of the shop.
+  if (weights.shop.every((weight, index) => weight === weights.shown[index])) return { shop, shown: shop };
+  const shown = inProportion(amount, sum(weights.shop), sum(weights.shown));
+  return {
+    shop,
+    shown: shareOut(shown, left.shown, weights.shown),
+  };
+}
+
+/** Many promotions are for one line, which bears all of it. */
+function shareOut(amount: number, lines: readonly Taxed[], weights: readonly number[]): number[] {
+  const bearers = weights.filter((weight) => weight > 0);
+  if (bearers.length === 1) return weights.map((weight) => (weight > 0 ? amount : 0));
+  return spread(amount, withAmounts(lines, weights));
+}
+
+const withAmounts = (lines: readonly Taxed[], amounts: readonly number[]): Taxed[] =>
+  lines.map(({ taxRate, taxClassId = '' }, index) => ({ taxRate, taxClassId, amount: amounts[index]! }));
+
+const less = (lines: readonly Taxed[], shares: readonly number[]): Taxed[] =>
+  withAmounts(
+    lines,
+    lines.map(({ amount }, index) => amount - shares[index]!),
+  );
+
+/** A part of a whole in the shop's model, as a part of the shown whole: one rounding. */
+export function inProportion(part: number, shopWhole: number, shownWhole: number): number {
+  return shopWhole === 0 ? 0 : scaled(part, shownWhole, shopWhole);
+}
+
+type BuyGet = Extract<PromotionEffect, { kind: 'buyGet' }>;
+
+/**
+ * How many units of each line are rewarded: as often as there are enough units to buy and to get, and of these the
+ * cheapest. What could be bought or got is got only as far as enough is left to buy.
+ */
+function cheapestUnits(
+  { buy, get, maxTimes }: BuyGet,
+  { counts, rewards }: Pick<PromotionInput, 'counts' | 'rewards'>,
+  lines: readonly Taxed[],
+  quantities: readonly string[],
+): number[] {
+  const units = quantities.map(unitsOf);
+  const unitsWhere = (isIn: (index: number) => boolean) =>
+    sum(units.map((count, index) => (isIn(index) ? count : 0)));
+  const bought = unitsWhere((index) => counts[index]!);
+  const got = unitsWhere((index) => rewards[index]!);
+  const all = unitsWhere((index) => counts[index]! || rewards[index]!);
+  const times = Math.min(
+    Math.floor(bought / buy),
+    Math.floor(got / get),
+    Math.floor(all / (buy + get)),
+    maxTimes ?? Infinity,
+  );
+  const taken = units.map(() => 0);
+  let wanted = times * get;
+  let spare = bought - times * buy;
+  const unitPrice = (index: number) => lines[index]!.amount / Number(quantities[index]);
+  const byPrice = [...units.keys()]
+    .filter((index) => rewards[index])
+    .toSorted((left, right) => unitPrice(left) - unitPrice(right) || left - right);
+  for (const index of byPrice) {
+    const count = Math.min(units[index]!, wanted, counts[index] ? spare : wanted);
+    taken[index] = count;
+    wanted -= count;
+    if (counts[index]) spare -= count;
+  }
+  return taken;
+}
