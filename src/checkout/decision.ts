@@ -17,6 +17,8 @@ export interface PlacementState {
     usageLimit: number | null;
     campaignUsageLimit: number | null;
   }[];
+  /** What can be paid with the gift cards of the orders, in minor units. */
+  giftCards: ReadonlyMap<string, number>;
   settingsVersion: number;
   /** For the products of the orders; without their stock, which is checked separately. */
   productVersions: ReadonlySet<string>;
@@ -34,13 +36,16 @@ export interface Verdict {
   isCurrent: boolean;
   /** Products with insufficient stock. */
   shortIds: string[];
+  /** A gift card no longer has its part. */
+  isCardShort: boolean;
 }
 
 interface WithLines {
   content: { lines: readonly { productId: string; quantity: string }[] };
 }
 
-type DecidedOrder = Pick<NewOrder, 'cartId' | 'cartVersion' | 'beyondStock' | 'couponCodeKey'> & WithLines;
+type DecidedOrder = Pick<NewOrder, 'cartId' | 'cartVersion' | 'beyondStock' | 'couponCodeKey' | 'giftCards'> &
+  WithLines;
 
 export interface OrderToDecide {
   order: DecidedOrder;
@@ -48,18 +53,19 @@ export interface OrderToDecide {
 }
 
 /**
- * Decides which of these orders are placed, one after the other: stock and coupons taken by one are not available to
- * the next, and a refused order takes nothing.
+ * Decides which of these orders are placed, one after the other: stock, coupons and gift cards taken by one are not available
+ * to the next, and a refused order takes nothing.
  */
 export function decideOrders(orders: readonly OrderToDecide[], state: PlacementState): Verdict[] {
   const cartVersions = new Map(state.cartVersions);
   const stock = new Map([...state.stock].map(([productId, quantity]) => [productId, millionths(quantity)]));
   const campaigns = new Map(state.campaigns.map((campaign) => [campaign.campaignId, { ...campaign }]));
   const coupons = new Map(state.coupons.map((coupon) => [coupon.codeKey, { ...coupon }]));
+  const giftCards = new Map(state.giftCards);
 
   return orders.map(({ order, expected }) => {
     if (cartVersions.get(order.cartId) !== order.cartVersion || !isAsExpected(expected, state)) {
-      return { isPlaced: false, isCurrent: false, shortIds: [] };
+      return { isPlaced: false, isCurrent: false, shortIds: [], isCardShort: false };
     }
     const counted = [...millionthsOrdered([order])].filter(([productId]) => stock.has(productId));
     const shortIds = order.beyondStock
@@ -73,15 +79,21 @@ export function decideOrders(orders: readonly OrderToDecide[], state: PlacementS
         campaign !== undefined &&
         isLeft(coupon.used, campaign.usageLimit) &&
         isLeft(campaign.used, campaign.campaignUsageLimit));
-    const isPlaced = shortIds.length === 0 && isCouponLeft;
+    const isCardShort = order.giftCards.some(
+      ({ giftCardId, amount }) => (giftCards.get(giftCardId) ?? 0) < amount,
+    );
+    const isPlaced = shortIds.length === 0 && isCouponLeft && !isCardShort;
     if (isPlaced) {
       // A cart becomes one order.
       cartVersions.delete(order.cartId);
       for (const [productId, quantity] of counted) stock.set(productId, stock.get(productId)! - quantity);
       if (coupon) coupon.used++;
       if (campaign) campaign.used++;
+      for (const { giftCardId, amount } of order.giftCards) {
+        giftCards.set(giftCardId, giftCards.get(giftCardId)! - amount);
+      }
     }
-    return { isPlaced, isCurrent: true, shortIds };
+    return { isPlaced, isCurrent: true, shortIds, isCardShort };
   });
 }
 

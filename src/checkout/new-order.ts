@@ -14,10 +14,14 @@ import { largestQuantity, quantityOfProduct } from '../pricing/quantity.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { PricedCart, StoredCart } from '../carts/cart.ts';
 import { deliveryProblem } from '../carts/render.ts';
+import type { CardPayment } from '../giftcards/card.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
 
+/** A cart with what its gift cards pay. */
+export type OrderableCart = PricedCart & { giftCards: readonly CardPayment[] };
+
 /** The order that a cart becomes; refused when required data is missing. */
-export function newOrder(priced: PricedCart, now: Date, appId: string | null): NewOrder {
+export function newOrder(priced: OrderableCart, now: Date, appId: string | null): NewOrder {
   const { cart, settings } = priced;
   const { content, totals, products } = priced.priced;
   const { billingAddress } = cart;
@@ -59,6 +63,7 @@ export function newOrder(priced: PricedCart, now: Date, appId: string | null): N
     }
   }
   if (content.coupon?.problems.includes('ValidCouponCountReached')) throw new Refusal('COUPON_USED_UP');
+  if (priced.giftCards.some(({ isRedeemable }) => !isRedeemable)) throw new Refusal('GIFT_CARD_CHANGED');
   const days = delivery.method && cartDelivery(priced, delivery.method, now);
   return {
     orderId: newId(now),
@@ -80,6 +85,7 @@ export function newOrder(priced: PricedCart, now: Date, appId: string | null): N
     appId,
     assistantSessionId: cart.assistantSessionId,
     couponCodeKey: content.coupon?.codeKey ?? null,
+    giftCards: priced.giftCards.filter(({ amount }) => amount > 0),
     beyondStock: settings.sellBeyondStock,
     lowStockLevel: settings.lowStockLevel,
     releaseAt: releaseTime(content, settings, now),
@@ -100,8 +106,11 @@ export function isDelivered(
 }
 
 /** Why an order was not placed although its cart is unchanged. */
-export function shortage(shortIds: readonly string[], { priced, settings }: PricedCart): Refusal {
-  if (shortIds.length === 0) return new Refusal('COUPON_USED_UP');
+export function shortage(
+  { shortIds, isCardShort }: Pick<Placement, 'shortIds' | 'isCardShort'>,
+  { priced, settings }: PricedCart,
+): Refusal {
+  if (shortIds.length === 0) return new Refusal(isCardShort ? 'GIFT_CARD_CHANGED' : 'COUPON_USED_UP');
   const names = priced.products
     .filter(({ productId }) => shortIds.includes(productId))
     .map((product) => productLabel(product, settings));
@@ -113,6 +122,7 @@ export function placedOrder(order: NewOrder, placement: Placement): OrderRow {
   return {
     ...order,
     ...(Object.fromEntries(STATES.map((state) => [state, null])) as Record<State, null>),
+    ...placement.states,
     orderNumber: placement.orderNumber!,
     createdAt: placement.createdAt!,
     customerId: placement.customerId!,

@@ -1,6 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import { insertInto } from '../db/insert.ts';
 import type { Content } from '../pricing/content.ts';
+import { sum } from '../pricing/shares.ts';
 import type { Address } from '../shops/countries/address.ts';
 import type { Buyer } from '../shops/vat-numbers/buyer.ts';
 import type { PaymentWait } from './order-state.ts';
@@ -32,6 +33,8 @@ export interface NewOrder {
   assistantSessionId: string | null;
   /** Its use is counted; null: none, or one without effect. */
   couponCodeKey: string | null;
+  /** The parts that gift cards pay, each more than 0. */
+  giftCards: readonly { giftCardId: string; amount: number }[];
   /** Allow backorders. */
   beyondStock: boolean;
   /** The stock level that the merchant is notified of, for products without their own; null: none. */
@@ -68,6 +71,7 @@ const insertOrder = insertInto('customer_order', {
   is_new: 'boolean',
   payment_wait: 'text',
   assistant_session_id: 'uuid',
+  gift_card_amount: 'bigint',
 });
 
 export function insertOrders(tx: Transaction, shopId: string, orders: readonly NumberedOrder[]) {
@@ -94,6 +98,7 @@ export function insertOrders(tx: Transaction, shopId: string, orders: readonly N
     is_new: true,
     payment_wait: order.paymentWait,
     assistant_session_id: order.assistantSessionId,
+    gift_card_amount: sum(order.giftCards.map(({ amount }) => amount)),
   }));
   return tx.run(insertOrder(shopId, rows));
 }
