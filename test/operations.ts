@@ -2020,7 +2020,7 @@ const issuedGiftCard = async (shop: Shop) => {
   const { service, shopId } = shop;
   const token = await makerToken(shop);
   const path = `/manage/shops/${shopId}/gift-cards`;
-  const { body } = await service.call('POST', path, { token, body: { amount: 50, note: 'Raffle' } });
+  const { body } = await service.call('POST', path, { token, body: { value: 50, note: 'Raffle' } });
   await service.call('POST', `${path}/${body.giftCardId}/corrections`, {
     token,
     body: { amount: -1, reason: 'Till' },
@@ -2270,9 +2270,9 @@ export const OPERATIONS: readonly Operation[] = [
     status: 201,
     secret: true,
     query: ['locale'],
-    body: () => ({ amount: 50, currency: 'EUR', expiresOn: '2099-12-31', customerId: null, note: 'Raffle' }),
+    body: () => ({ value: 50, currency: 'EUR', expiresOn: '2099-12-31', customerId: null, note: 'Raffle' }),
     request: shape(
-      'amount: number|string\ncurrency?: string|null\nexpiresOn?: string|null\ncustomerId?: string|null',
+      'value: number|string\ncurrency?: string|null\nexpiresOn?: string|null\ncustomerId?: string|null',
       'note?: string|null',
     ),
     answer: shape(giftCardShape, 'code: string'),

@@ -57,8 +57,8 @@ beforeEach(async () => {
 const manage = (method: string, path: string, body?: unknown) =>
   service.call(method, `/manage/shops/${shop.shopId}${path}`, { token: shop.token, body });
 
-async function givenCard(amount: number, facts: object = {}) {
-  const { status, body } = await manage('POST', '/gift-cards', { amount, ...facts });
+async function givenCard(value: number, facts: object = {}) {
+  const { status, body } = await manage('POST', '/gift-cards', { value, ...facts });
   expect(status).toBe(201);
   return body as { giftCardId: string; code: string };
 }
@@ -119,7 +119,7 @@ describe('in a cart', () => {
     const elsewhere = await givenSmallShop(service);
     const { body: foreign } = await service.call('POST', `/manage/shops/${elsewhere.shopId}/gift-cards`, {
       token: elsewhere.token,
-      body: { amount: 10 },
+      body: { value: 10 },
     });
     await changesNothing(service, async () => {
       expect(await reasonOf(pay(cart, card))).toEqual([409, 'The gift card is blocked']);
@@ -184,7 +184,7 @@ describe('an order', () => {
     const carts = [await fullCart(3), await fullCart(3)];
     for (const cart of carts) await pay(cart, card);
     const answers = await Promise.all(carts.map(order));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([201, 409]);
     expect(await balanceOf(card)).toBe(0);
     const refused = carts[answers.findIndex(({ status }) => status === 409)]!;
     const again = await changesNothing(service, () => order(refused));

@@ -22,7 +22,7 @@ afterAll(() => service.close());
 const manage = (method: string, path: string, body?: unknown) =>
   service.call(method, `/manage/shops/Harbour${path}`, { token, body });
 
-async function givenCard(body: object = { amount: 50 }) {
+async function givenCard(body: object = { value: 50 }) {
   const answer = await manage('POST', '/gift-cards', body);
   expect(answer.status).toBe(201);
   return answer.body;
@@ -50,7 +50,7 @@ const euro = (amount: number, formatted: string) => ({
 
 describe('issuing', () => {
   test('shows the code once, and stores only its hash', async () => {
-    const { code, ...card } = await givenCard({ amount: '50.00', note: ' Raffle ' });
+    const { code, ...card } = await givenCard({ value: '50.00', note: ' Raffle ' });
     expect(code).toMatch(/^[A-HJ-NP-Z2-9]{4}(-[A-HJ-NP-Z2-9]{4}){3}$/);
     expect(card).toEqual({
       giftCardId: expect.any(String),
@@ -79,22 +79,22 @@ describe('issuing', () => {
     const other = await givenToken(service, 'Other');
     const { body } = await service.call('POST', '/manage/shops/Other/gift-cards', {
       token: other,
-      body: { amount: 5 },
+      body: { value: 5 },
     });
     expect(body.expiresOn).toBeNull();
-    expect(await givenCard({ amount: 5, expiresOn: '2026-11-15' })).toMatchObject({ state: 'active' });
-    expect(await givenCard({ amount: 5, expiresOn: null })).toMatchObject({ expiresOn: null });
+    expect(await givenCard({ value: 5, expiresOn: '2026-11-15' })).toMatchObject({ state: 'active' });
+    expect(await givenCard({ value: 5, expiresOn: null })).toMatchObject({ expiresOn: null });
   });
 
   test.each([
-    [{ amount: 0 }, 400, 'amount'],
-    [{ amount: -5 }, 400, 'amount'],
-    [{ amount: 5, currency: 'JPY' }, 400, 'JPY'],
-    [{ amount: 5, expiresOn: '2026-11-14' }, 400, 'expiresOn'],
-    [{ amount: 5, expiresOn: '2026-02-30' }, 400, 'expiresOn'],
-    [{ amount: 5, customerId: '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E' }, 400, 'customerId'],
-    [{ amount: 5, customerId: 'x' }, 400, 'customerId'],
-    [{ amount: 5, note: ' '.repeat(200_000) }, 400, 'note'],
+    [{ value: 0 }, 400, 'value'],
+    [{ value: -5 }, 400, 'value'],
+    [{ value: 5, currency: 'JPY' }, 400, 'JPY'],
+    [{ value: 5, expiresOn: '2026-11-14' }, 400, 'expiresOn'],
+    [{ value: 5, expiresOn: '2026-02-30' }, 400, 'expiresOn'],
+    [{ value: 5, customerId: '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E' }, 400, 'customerId'],
+    [{ value: 5, customerId: 'x' }, 400, 'customerId'],
+    [{ value: 5, note: ' '.repeat(200_000) }, 400, 'note'],
   ])('refusal %#', async (body, status, field) => {
     const [is, text] = await refusal(() => manage('POST', '/gift-cards', body));
     expect([is, text]).toEqual([status, expect.stringContaining(field)]);
@@ -104,7 +104,7 @@ describe('issuing', () => {
     const issue = () =>
       service.call('POST', '/manage/shops/Harbour/gift-cards', {
         token,
-        body: { amount: 10 },
+        body: { value: 10 },
         headers: { 'idempotency-key': 'raffle-1' },
       });
     const [first, second] = [await issue(), await issue()];
@@ -151,7 +151,8 @@ describe('the ledger', () => {
     ]);
     expect((await refusal(() => correct(0)))[0]).toBe(400);
     const answers = await Promise.all(Array.from({ length: 8 }, () => correct(-20)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 201, ...Array(6).fill(409)]);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(2);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(6);
     expect((await manage('GET', `/gift-cards/${giftCardId}`)).body.balance.amount).toBe(10);
   });
 
@@ -176,8 +177,8 @@ test('a card is blocked, and let go again', async () => {
 });
 
 test('what is left on a card that expires is no longer owed, and the past stays as it was', async () => {
-  const { giftCardId } = await givenCard({ amount: 50, expiresOn: '2026-11-20' });
-  await givenCard({ amount: 20, expiresOn: null });
+  const { giftCardId } = await givenCard({ value: 50, expiresOn: '2026-11-20' });
+  await givenCard({ value: 20, expiresOn: null });
   service.setClock(new Date('2026-11-20T23:59:59Z'));
   expect(await giftCardExpiry.run(service.db, 100)).toBe(0);
   service.setClock(new Date('2026-11-21T00:00:00Z'));

@@ -186,7 +186,7 @@ export function giftCards(api: Operations): void {
       throw invalid('UNKNOWN_VALUE', 'customerId');
     }
     const { code, ...card } = await issueGiftCard(tx, shopId, {
-      amount: amountOf(body.amount, currency, 'amount', { min: 1 }),
+      amount: amountOf(body.value, currency, 'value', { min: 1 }),
       currency,
       expiresOn: expiryOf(body.expiresOn, settings, tx.now),
       customerId,

@@ -55,7 +55,7 @@ export const IssuedGiftCardAnswer = Type.Object(
 
 export const NewGiftCardBody = Type.Object(
   {
-    amount: Decimal('What it is worth, more than 0.', 50),
+    value: Decimal('What it is worth, more than 0.', 50),
     currency: Given(
       Type.String({
         maxLength: 3,
@@ -171,5 +171,5 @@ export const CartGiftCards = Type.Object(
     ),
     outstandingAmount: price('What is left for the payment method of the cart.'),
   },
-  { title: 'gift cards of a cart' },
+  { title: 'cart gift cards' },
 );

@@ -150,7 +150,7 @@ export async function tellOfRefund(
   shopId: string,
   order: ManagedOrder,
   amount: number,
-  card?: { lastCharacters: string; code?: string } | undefined,
+  card?: { lastCharacters: string; code?: string },
 ): Promise<void> {
   const { orderId, orderNumber, currency, locale } = order;
   recordEvents(tx, shopId, [

@@ -6848,8 +6848,8 @@ export interface components {
              */
             code: string;
         };
-        /** GiftCardsOfACart */
-        GiftCardsOfACart: {
+        /** CartGiftCards */
+        CartGiftCards: {
             /** @description In the order in which they are used up. */
             items: {
                 /**
@@ -10174,7 +10174,7 @@ export interface components {
              * @description What it is worth, more than 0.
              * @example 50
              */
-            amount: components["schemas"]["Decimal"];
+            value: components["schemas"]["Decimal"];
             /**
              * @description One of the shop; absent: its default.
              * @example EUR
@@ -10399,6 +10399,10 @@ export interface components {
             tags: {
                 [key: string]: unknown;
             }[];
+            /** @description Store credit, oldest first. */
+            storeCredit: {
+                [key: string]: unknown;
+            }[];
             /** @description Newsletters, subscribed or not. */
             newsletterSubscriptions: {
                 [key: string]: unknown;
@@ -10499,6 +10503,11 @@ export interface components {
              * @example 2
              */
             tagsDeleted: number;
+            /**
+             * @description Gift cards that were store credit, and now belong to the holder of their code.
+             * @example 2
+             */
+            storeCreditKept: number;
             /**
              * @description Newsletter subscriptions.
              * @example 2
@@ -14813,7 +14822,7 @@ export type CartCreateRequest = components['schemas']['CartCreateRequest'];
 export type LineItemUpdateRequest = components['schemas']['LineItemUpdateRequest'];
 export type LineItemPriceUpdateRequest = components['schemas']['LineItemPriceUpdateRequest'];
 export type CouponCode = components['schemas']['CouponCode'];
-export type GiftCardsOfACart = components['schemas']['GiftCardsOfACart'];
+export type CartGiftCards = components['schemas']['CartGiftCards'];
 export type GiftCardCode = components['schemas']['GiftCardCode'];
 export type PaymentDataUpdateRequest = components['schemas']['PaymentDataUpdateRequest'];
 export type ShippingDataUpdateRequest = components['schemas']['ShippingDataUpdateRequest'];
@@ -18744,7 +18753,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GiftCardsOfACart"];
+                    "application/json": components["schemas"]["CartGiftCards"];
                 };
             };
             /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
@@ -18858,7 +18867,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GiftCardsOfACart"];
+                    "application/json": components["schemas"]["CartGiftCards"];
                 };
             };
             /** @description A value, the body or a header is wrong; the message names it. */
@@ -18998,7 +19007,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GiftCardsOfACart"];
+                    "application/json": components["schemas"]["CartGiftCards"];
                 };
             };
             /** @description A value, the body or a header is wrong; the message names it. */
@@ -33945,7 +33954,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "amount": 50,
+                 *       "value": 50,
                  *       "currency": "EUR",
                  *       "expiresOn": "2029-12-31",
                  *       "customerId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
