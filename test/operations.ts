@@ -2047,6 +2047,12 @@ const cardOfCart: Fact<string> = async (shop, params) => {
   return giftCardId;
 };
 
+const cartWithCard: Fact<string> = async (shop) => {
+  const cartId = await cart(shop);
+  await cardOfCart(shop, { cartId });
+  return cartId;
+};
+
 export const OPERATIONS: readonly Operation[] = [
   operation('GET /', 'products_read', {
     query: ['locale', 'includeFields'],
@@ -2111,11 +2117,7 @@ export const OPERATIONS: readonly Operation[] = [
   }),
   operation('GET /carts/{cartId}/gift-cards', 'public', {
     labels: [],
-    params: { cartId: cart },
-    search: async (shop, params) => {
-      if (isId(params?.['cartId'] ?? '')) await cardOfCart(shop, params);
-      return '';
-    },
+    params: { cartId: cartWithCard },
     answer: cartGiftCardsShape,
   }),
   operation('POST /carts/{cartId}/gift-cards', 'public', {

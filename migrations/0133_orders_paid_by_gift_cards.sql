@@ -1,8 +1,5 @@
 -- Gift cards pay for orders.
 
--- The cards that a cart is paid with, in the order in which they are used up.
-alter table cart add column gift_card_ids uuid[] not null default '{}';
-
 -- What cards have paid when the order was placed, in minor units. It is a part of paid_amount.
 alter table customer_order add column gift_card_amount bigint not null default 0;
 
