@@ -9,6 +9,7 @@ import { endEverything, endOnSignals } from '../bench/processes.ts';
 import { duration } from '../src/commands/progress.ts';
 import { coupon } from './coupon.ts';
 import { crash } from './crash.ts';
+import { giftCards } from './gift-cards.ts';
 import { events } from './events.ts';
 import { hostLife } from './host-life.ts';
 import { oneOrder } from './one-order.ts';
@@ -26,6 +27,7 @@ const CHECKS: Check<ProofService>[] = [
   oversell,
   opposite,
   coupon,
+  giftCards,
   oneOrder,
   race,
   crash,

@@ -43,7 +43,7 @@ export async function givenDomains(
   await app.shopHosts.refresh();
 }
 
-/** A token of an app of its own, with these scopes; all 16 when none are named. */
+/** A token of an app of its own, with these scopes; all when none are named. */
 export async function givenToken(
   service: Service,
   shopId: string,

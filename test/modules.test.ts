@@ -62,6 +62,7 @@ const TABLES: Readonly<Record<string, string>> = {
   people: `account, account_address, account_passkey, account_session, customer, customer_note, customer_segment, customer_tag,
     newsletter_bounce, newsletter_request, newsletter_subscriber, privacy_request, sign_in_request`,
   coupons: 'coupon, coupon_campaign, coupon_day, coupon_revenue, promotion_customer_use, promotion_use',
+  giftcards: 'gift_card, gift_card_entry',
   orders: `app_payment, bank_entry, customer_order, customer_total, customer_total_run, demo_payment, document_delivery, order_day,
     order_document, order_event, order_line, order_parcel, order_payment, order_return, order_shipment, order_tag, payment_account, payment_attempt,
     report_day, report_month, report_month_state, report_run, report_state, transport_account`,

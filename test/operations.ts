@@ -1628,6 +1628,7 @@ export const cart: Fact<string> = async (shop) => {
       ],
       couponLineItemId,
       couponCodeKey: 'SUMMER20',
+      giftCardIds: [],
       billingAddress: fullAddress,
       shippingAddress: fullAddress,
       buyer: null,
@@ -1947,7 +1948,7 @@ const management = shape(
     shape(
       'paymentId: string\nrecordedOn: string\nkind: string',
       priced('amount'),
-      'reference: string|null\nnote: string|null\nreturnId: string|null\nstate?: string',
+      'reference: string|null\nnote: string|null\nreturnId: string|null\ngiftCardId?~: string\nstate?: string',
       'goodwill?~: object',
       under('goodwill', shape(priced('amount'), 'reason: string|null')),
     ),
@@ -2039,6 +2040,44 @@ const freshCampaign: Fact<string> = async (shop) => {
   return body.campaignId;
 };
 
+/** A gift card with a note, which was corrected once. */
+const issuedGiftCard = async (shop: Shop) => {
+  const { service, shopId } = shop;
+  const token = await makerToken(shop);
+  const path = `/manage/shops/${shopId}/gift-cards`;
+  const { body } = await service.call('POST', path, { token, body: { value: 50, note: 'Raffle' } });
+  await service.call('POST', `${path}/${body.giftCardId}/corrections`, {
+    token,
+    body: { amount: -1, reason: 'Till' },
+  });
+  return body as { giftCardId: string; code: string };
+};
+const giftCard: Fact<string> = async (shop) => (await issuedGiftCard(shop)).giftCardId;
+const readGiftCard = once(giftCard);
+const giftCardShape = shape(
+  'giftCardId: string\nlastCharacters: string\nstate: string',
+  priced('balance'),
+  'creationDate: string\nexpiresOn: string|null\ncustomerId: string|null\nnote: string|null',
+);
+const cartGiftCardsShape = shape(
+  array('items', shape('giftCardId: string\nlastCharacters: string', priced('amount'))),
+  priced('outstandingAmount'),
+);
+/** A card that the cart is paid with. */
+const cardOfCart: Fact<string> = async (shop, params) => {
+  const { giftCardId } = await issuedGiftCard(shop);
+  await shop.service.db.run(sql`
+    update cart set gift_card_ids = ${[giftCardId]}, version = version + 1
+    where shop_id = ${shop.shopId} and cart_id::text = ${params!['cartId']!.toLowerCase()}`);
+  return giftCardId;
+};
+
+const cartWithCard: Fact<string> = async (shop) => {
+  const cartId = await cart(shop);
+  await cardOfCart(shop, { cartId });
+  return cartId;
+};
+
 export const OPERATIONS: readonly Operation[] = [
   operation('GET /', 'products_read', {
     query: ['locale', 'includeFields'],
@@ -2100,6 +2139,24 @@ export const OPERATIONS: readonly Operation[] = [
     form: true,
     request: 'code: string',
     answer: cartShape(),
+  }),
+  operation('GET /carts/{cartId}/gift-cards', 'public', {
+    labels: [],
+    params: { cartId: cartWithCard },
+    answer: cartGiftCardsShape,
+  }),
+  operation('POST /carts/{cartId}/gift-cards', 'public', {
+    labels: [],
+    status: 201,
+    params: { cartId: cart },
+    body: async (shop) => ({ code: (await issuedGiftCard(shop)).code }),
+    request: 'code: string',
+    answer: cartGiftCardsShape,
+  }),
+  operation('DELETE /carts/{cartId}/gift-cards/{giftCardId}', 'public', {
+    labels: [],
+    params: { cartId: cart, giftCardId: cardOfCart },
+    answer: shape('items: array', priced('outstandingAmount')),
   }),
   operation('DELETE /carts/{cartId}/coupon/{couponLineItemId}', 'public', {
     labels: ['Base'],
@@ -2225,6 +2282,77 @@ export const OPERATIONS: readonly Operation[] = [
     body: () => ({ code: freeNumber() }),
     form: true,
     request: 'code: string',
+  }),
+  operation('GET /manage/gift-cards', 'giftcards_read', {
+    labels: [],
+    query: words('page resultsPerPage locale customerId lastCharacters'),
+    search: async (shop) => {
+      await readGiftCard(shop);
+      return '';
+    },
+    answer: paged(giftCardShape),
+  }),
+  operation('POST /manage/gift-cards', 'giftcards_write', {
+    labels: [],
+    status: 201,
+    secret: true,
+    query: ['locale'],
+    body: () => ({ value: 50, currency: 'EUR', expiresOn: '2099-12-31', customerId: null, note: 'Raffle' }),
+    request: shape(
+      'value: number|string\ncurrency?: string|null\nexpiresOn?: string|null\ncustomerId?: string|null',
+      'note?: string|null',
+    ),
+    answer: shape(giftCardShape, 'code: string'),
+  }),
+  operation('GET /manage/gift-cards/{giftCardId}', 'giftcards_read', {
+    labels: [],
+    query: ['locale'],
+    params: { giftCardId: readGiftCard },
+    answer: giftCardShape,
+  }),
+  operation('GET /manage/gift-cards/{giftCardId}/entries', 'giftcards_read', {
+    labels: [],
+    query: words('page resultsPerPage locale'),
+    params: { giftCardId: readGiftCard },
+    answer: paged(
+      shape(
+        'entryId: string\nrecordedOn: string\nkind: string',
+        priced('amount'),
+        'orderId: string|null\nreason: string|null',
+      ),
+    ),
+  }),
+  operation('PUT /manage/gift-cards/{giftCardId}/state', 'giftcards_write', {
+    labels: [],
+    query: ['locale'],
+    params: { giftCardId: giftCard },
+    body: () => ({ state: 'blocked' }),
+    request: 'state: string',
+    answer: giftCardShape,
+  }),
+  operation('POST /manage/gift-cards/{giftCardId}/corrections', 'giftcards_write', {
+    labels: [],
+    status: 201,
+    query: ['locale'],
+    params: { giftCardId: giftCard },
+    body: () => ({ amount: -2.5, reason: 'Redeemed at the till' }),
+    request: 'amount: number|string\nreason: string',
+    answer: giftCardShape,
+  }),
+  operation('GET /manage/gift-card-liability', 'giftcards_read', {
+    labels: [],
+    query: words('locale on'),
+    search: async (shop) => {
+      await readGiftCard(shop);
+      return '';
+    },
+    answer: shape(
+      'on: string',
+      array(
+        'items',
+        shape('currency: string', priced('issued', 'redeemed', 'refunded', 'corrected', 'expired', 'owed')),
+      ),
+    ),
   }),
   operation('PUT /manage/coupon-campaigns/{couponCampaignId}', 'coupons_write', {
     labels: [],
@@ -2572,7 +2700,9 @@ export const OPERATIONS: readonly Operation[] = [
       body: () => ({ amount: 1.5, reference: 'QP-4711', note: 'by bank transfer' }),
       request: shape(
         'amount: number|string\nreference?: string|null\nnote?: string|null',
-        part === 'refunds' ? 'returnId?: string|null\ngoodwill?: string|null' : '',
+        part === 'refunds'
+          ? 'returnId?: string|null\nasStoreCredit?: boolean|null\ngoodwill?: string|null'
+          : '',
       ),
     }),
   ),

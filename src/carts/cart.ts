@@ -35,6 +35,8 @@ export interface StoredCart {
   lines: StoredLine[];
   couponLineItemId: string | null;
   couponCodeKey: string | null;
+  /** They pay for the order, in this order, as far as they can. */
+  giftCardIds: string[];
   billingAddress: Address | null;
   shippingAddress: Address | null;
   buyer: Buyer | null;
@@ -85,6 +87,7 @@ export type CartPatch = Partial<
     | 'lines'
     | 'couponLineItemId'
     | 'couponCodeKey'
+    | 'giftCardIds'
     | 'billingAddress'
     | 'shippingAddress'
     | 'buyer'

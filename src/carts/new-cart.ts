@@ -65,6 +65,7 @@ export function newCart(
     coupon: null,
     couponLineItemId: null,
     couponCodeKey: null,
+    giftCardIds: [],
     billingAddress: null,
     shippingAddress: null,
     buyer: null,

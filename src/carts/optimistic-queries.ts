@@ -110,6 +110,7 @@ async function updateUnchanged(
     buyer: cart.buyer,
     coupon: cart.couponLineItemId,
     code: cart.couponCodeKey,
+    cards: cart.giftCardIds,
     method: cart.shippingMethodId,
     method_price: cart.shippingPrice,
     option: cart.deliveryOption,
@@ -131,12 +132,12 @@ async function updateUnchanged(
       lines = coalesce(given.lines, cart.lines), product_ids = coalesce(given.products, cart.product_ids),
       billing_address = case when has_billing then billing else cart.billing_address end,
       shipping_address = case when has_shipping then shipping else cart.shipping_address end,
-      buyer = given.buyer, coupon_line_item_id = coupon, coupon_code_key = code, shipping_method_id = method,
+      buyer = given.buyer, coupon_line_item_id = coupon, coupon_code_key = code, gift_card_ids = cards, shipping_method_id = method,
       shipping_price = method_price, delivery_option = given.option, payment_method_id = payment, payment_transaction_id = transaction,
       payment_status = status, payment_name = given.payment_name, payment_price = given.payment_price
     from json_to_recordset(${JSON.stringify(rows)}) as given (place int, id uuid, version bigint, at timestamptz,
       settings bigint, stamps int[], locale text, tax text, customer uuid, lines jsonb, products uuid[], has_billing boolean, billing json,
-      has_shipping boolean, shipping json, buyer jsonb, coupon uuid, code text, method uuid, method_price bigint, option jsonb, payment uuid,
+      has_shipping boolean, shipping json, buyer jsonb, coupon uuid, code text, cards uuid[], method uuid, method_price bigint, option jsonb, payment uuid,
       transaction text, status text, payment_name text, payment_price bigint)
     where cart.shop_id = ${shopId} and cart.cart_id = given.id and cart.version = given.version
       and cart.cart_id = any (array(select cart_id from locked))

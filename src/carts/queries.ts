@@ -40,7 +40,7 @@ const cartColumns = (shopId: string, productIds: readonly string[] = []) => sql`
   cart.picked_up_at as "pickedUpAt", cart.created_at as "createdAt",
   cart.changed_at as "changedAt", cart.version, cart.currency, cart.locale, cart.tax_type as "taxType",
   cart.customer_id as "customerId", cart.lines, cart.coupon_line_item_id as "couponLineItemId",
-  cart.coupon_code_key as "couponCodeKey", cart.billing_address as "billingAddress",
+  cart.coupon_code_key as "couponCodeKey", cart.gift_card_ids as "giftCardIds", cart.billing_address as "billingAddress",
   cart.shipping_address as "shippingAddress", cart.buyer, cart.assistant_notes as "assistantNotes",
   cart.shipping_method_id as "shippingMethodId", cart.shipping_price as "shippingPrice",
   cart.delivery_option as "deliveryOption", cart.line_prices as "linePrices", cart.app_taxes as "appTaxes",
@@ -291,11 +291,11 @@ export function copyCart(
 ) {
   return tx.run(sql`
     insert into cart (shop_id, cart_id, token_hash, created_at, changed_at, version, currency, locale, tax_type,
-      customer_id, lines, product_ids, coupon_line_item_id, coupon_code_key, billing_address, shipping_address,
-      buyer, assistant_notes, shipping_method_id, shipping_price, delivery_option, line_prices, app_taxes,
+      customer_id, lines, product_ids, coupon_line_item_id, coupon_code_key, gift_card_ids, billing_address,
+      shipping_address, buyer, assistant_notes, shipping_method_id, shipping_price, delivery_option, line_prices, app_taxes,
       payment_method_id, payment_transaction_id, payment_status, payment_name, payment_price, assistant_session_id)
     select shop_id, ${copy.cartId}::uuid, ${copy.tokenHash}::bytea, ${tx.now}::timestamptz, ${tx.now}::timestamptz, 1,
-      currency, locale, tax_type, customer_id, lines, product_ids, coupon_line_item_id, coupon_code_key,
+      currency, locale, tax_type, customer_id, lines, product_ids, coupon_line_item_id, coupon_code_key, gift_card_ids,
       billing_address, shipping_address, buyer, assistant_notes, shipping_method_id, shipping_price, delivery_option,
       line_prices, app_taxes, payment_method_id, payment_transaction_id, payment_status, payment_name, payment_price,
       assistant_session_id
@@ -314,7 +314,7 @@ export function updateCart(db: Queries, shopId: string, cart: StoredCart) {
       tax_type = ${cart.taxType}, customer_id = ${cart.customerId},
       lines = ${JSON.stringify(cart.lines)}, product_ids = ${productIdsOf(cart)},
       coupon_line_item_id = ${cart.couponLineItemId}, coupon_code_key = ${cart.couponCodeKey},
-      billing_address = ${cart.billingAddress}, shipping_address = ${cart.shippingAddress},
+      gift_card_ids = ${cart.giftCardIds}, billing_address = ${cart.billingAddress}, shipping_address = ${cart.shippingAddress},
       buyer = ${cart.buyer}, assistant_notes = ${cart.assistantNotes},
       shipping_method_id = ${cart.shippingMethodId}, shipping_price = ${cart.shippingPrice},
       delivery_option = ${cart.deliveryOption},
@@ -380,6 +380,7 @@ function cartOf(row: StoredCart & Validators & CartTerms, products: CartProduct[
     shippingMethodId: upper(row.shippingMethodId),
     paymentMethodId: upper(row.paymentMethodId),
     assistantSessionId: upper(row.assistantSessionId),
+    giftCardIds: row.giftCardIds.map((id) => id.toUpperCase()),
     products,
     coupon: coupon && {
       ...coupon,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Content } from '../pricing/content.ts';
 import { Refusal } from '../http/errors.ts';
+import type { CardPayment } from '../giftcards/card.ts';
 import type { StoredCart } from './cart.ts';
 
 /** The cart differs from the reviewed one. */
@@ -18,6 +19,7 @@ export class NotAsReviewed extends Refusal<'CART_CHANGED'> {
 export function reviewDigest(
   { billingAddress, shippingAddress }: Pick<StoredCart, 'billingAddress' | 'shippingAddress'>,
   content: Content,
+  giftCards: readonly CardPayment[],
 ): string {
   const { lines, coupon, shipping, payment } = content;
   const reviewed = {
@@ -56,6 +58,9 @@ export function reviewDigest(
     taxes: content.taxes.map(({ rate, treatment, amount, tax }) => [rate, treatment, amount, tax]),
     totalTax: content.totalTax,
     grandTotal: content.grandTotal,
+    ...(giftCards.length > 0 && {
+      giftCards: giftCards.map(({ giftCardId, amount }) => [giftCardId, amount]),
+    }),
     currency: content.currency,
     taxType: content.taxType,
   };

@@ -16,6 +16,7 @@ const state = (changes: Partial<PlacementState> = {}): PlacementState => ({
   campaigns: [{ campaignId: 'campaign', used: 0, usageLimit: 1, campaignUsageLimit: null }],
   promotionUses: [],
   customerUses: [],
+  giftCards: new Map([['CARD', 1_000]]),
   settingsVersion: 7,
   productVersions: new Set(['lamp 3']),
   ...changes,
@@ -26,23 +27,36 @@ interface Given {
   version?: number;
   quantities?: Record<string, string>;
   coupon?: string;
+  card?: number;
   beyondStock?: boolean;
   expected?: OrderToDecide['expected'];
 }
 
-function orderOf({ cart = 1, version = 1, quantities = {}, coupon, beyondStock = false, expected }: Given) {
+function orderOf({
+  cart = 1,
+  version = 1,
+  quantities = {},
+  coupon,
+  card = 0,
+  beyondStock = false,
+  expected,
+}: Given) {
   const lines = Object.entries(quantities).map(([productId, quantity]) => ({ productId, quantity }));
   const order = { cartId: `CART-${cart}`, cartVersion: version, beyondStock, content: { lines } };
-  return { order: { ...order, couponCodeKey: coupon ?? null }, expected };
+  const giftCards = card > 0 ? [{ giftCardId: 'CARD', amount: card }] : [];
+  return { order: { ...order, couponCodeKey: coupon ?? null, giftCards }, expected };
 }
 
 const decide = (orders: readonly Given[], changes?: Partial<PlacementState>) =>
   decideOrders(orders.map(orderOf), state(changes));
 
-const PLACED = { isPlaced: true, isCurrent: true, shortIds: [] };
-const STALE = { isPlaced: false, isCurrent: false, shortIds: [] };
-const USED_UP = { isPlaced: false, isCurrent: true, shortIds: [] };
-const short = (...shortIds: string[]) => ({ isPlaced: false, isCurrent: true, shortIds });
+const PLACED = { isPlaced: true, isCurrent: true, shortIds: [], isCardShort: false };
+const STALE = { isPlaced: false, isCurrent: false, shortIds: [], isCardShort: false };
+const USED_UP = { isPlaced: false, isCurrent: true, shortIds: [], isCardShort: false };
+const short = (...shortIds: string[]) => ({
+  ...USED_UP,
+  shortIds,
+});
 
 test.each<[string, Given[], object[]]>([
   ['as much as is there', [{ quantities: { LAMP: '2' } }], [PLACED]],
@@ -102,5 +116,17 @@ test('all coupons of a campaign count towards its own limit', () => {
 test('a stock below zero is not enough for anything', () => {
   expect(decide([{ quantities: { LAMP: '1' } }], { stock: new Map([['LAMP', '-1.000000']]) })).toEqual([
     short('LAMP'),
+  ]);
+});
+
+test('a gift card pays for no more orders than it has money for, and a refused order leaves it', () => {
+  const [first, short, third] = decide([
+    { cart: 1, card: 600 },
+    { cart: 2, card: 401 },
+    { cart: 3, card: 400 },
+  ]);
+  expect([first, short, third]).toEqual([PLACED, { ...PLACED, isPlaced: false, isCardShort: true }, PLACED]);
+  expect(decide([{ card: 1 }], { giftCards: new Map() })).toEqual([
+    { ...PLACED, isPlaced: false, isCardShort: true },
   ]);
 });

@@ -20,6 +20,8 @@ export interface PlacementState {
   /** By the id of the promotion, and of the customers of these orders; one that was never used is missing. */
   promotionUses: readonly { promotionId: string; used: number }[];
   customerUses: readonly { promotionId: string; customerId: string; used: number }[];
+  /** What can be paid with the gift cards of the orders, in minor units. */
+  giftCards: ReadonlyMap<string, number>;
   settingsVersion: number;
   /** For the products of the orders; without their stock, which is checked separately. */
   productVersions: ReadonlySet<string>;
@@ -37,6 +39,8 @@ export interface Verdict {
   isCurrent: boolean;
   /** Products with insufficient stock. */
   shortIds: string[];
+  /** A gift card no longer has its part. */
+  isCardShort: boolean;
 }
 
 interface WithLines {
@@ -45,7 +49,7 @@ interface WithLines {
 
 type DecidedOrder = Pick<
   NewOrder,
-  'cartId' | 'cartVersion' | 'beyondStock' | 'couponCodeKey' | 'limitedPromotions'
+  'cartId' | 'cartVersion' | 'beyondStock' | 'couponCodeKey' | 'limitedPromotions' | 'giftCards'
 > &
   WithLines;
 
@@ -57,14 +61,15 @@ export interface OrderToDecide {
 }
 
 /**
- * Decides which of these orders are placed, one after the other: stock and coupons taken by one are not available to
- * the next, and a refused order takes nothing.
+ * Decides which of these orders are placed, one after the other: stock, coupons and gift cards taken by one are not available
+ * to the next, and a refused order takes nothing.
  */
 export function decideOrders(orders: readonly OrderToDecide[], state: PlacementState): Verdict[] {
   const cartVersions = new Map(state.cartVersions);
   const stock = new Map([...state.stock].map(([productId, quantity]) => [productId, millionths(quantity)]));
   const campaigns = new Map(state.campaigns.map((campaign) => [campaign.campaignId, { ...campaign }]));
   const coupons = new Map(state.coupons.map((coupon) => [coupon.codeKey, { ...coupon }]));
+  const giftCards = new Map(state.giftCards);
 
   const uses = new Map(state.promotionUses.map(({ promotionId, used }) => [promotionId, used]));
   for (const { promotionId, customerId, used } of state.customerUses)
@@ -72,7 +77,7 @@ export function decideOrders(orders: readonly OrderToDecide[], state: PlacementS
 
   return orders.map(({ order, buyer, expected }) => {
     if (cartVersions.get(order.cartId) !== order.cartVersion || !isAsExpected(expected, state)) {
-      return { isPlaced: false, isCurrent: false, shortIds: [] };
+      return { isPlaced: false, isCurrent: false, shortIds: [], isCardShort: false };
     }
     const counted = [...millionthsOrdered([order])].filter(([productId]) => stock.has(productId));
     const shortIds = order.beyondStock
@@ -94,7 +99,10 @@ export function decideOrders(orders: readonly OrderToDecide[], state: PlacementS
         return isLeft(inAll!, usageLimit) && isLeft(ofBuyer!, usageLimitPerCustomer);
       },
     );
-    const isPlaced = shortIds.length === 0 && isCouponLeft && arePromotionsLeft;
+    const isCardShort = order.giftCards.some(
+      ({ giftCardId, amount }) => (giftCards.get(giftCardId) ?? 0) < amount,
+    );
+    const isPlaced = shortIds.length === 0 && isCouponLeft && arePromotionsLeft && !isCardShort;
     if (isPlaced) {
       // A cart becomes one order.
       cartVersions.delete(order.cartId);
@@ -103,8 +111,11 @@ export function decideOrders(orders: readonly OrderToDecide[], state: PlacementS
       if (campaign) campaign.used++;
       for (const key of limitedPromotions.flatMap(({ promotionId }) => usesOf(promotionId)))
         uses.set(key, (uses.get(key) ?? 0) + 1);
+      for (const { giftCardId, amount } of order.giftCards) {
+        giftCards.set(giftCardId, giftCards.get(giftCardId)! - amount);
+      }
     }
-    return { isPlaced, isCurrent: true, shortIds };
+    return { isPlaced, isCurrent: true, shortIds, isCardShort };
   });
 }
 

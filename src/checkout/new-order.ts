@@ -14,10 +14,14 @@ import { largestQuantity, quantityOfProduct } from '../pricing/quantity.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { PricedCart, StoredCart } from '../carts/cart.ts';
 import { deliveryProblem } from '../carts/render.ts';
+import type { CardPayment } from '../giftcards/card.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
 
+/** A cart with what its gift cards pay. */
+export type OrderableCart = PricedCart & { giftCards: readonly CardPayment[] };
+
 /** The order that a cart becomes; refused when required data is missing. */
-export function newOrder(priced: PricedCart, now: Date, appId: string | null): NewOrder {
+export function newOrder(priced: OrderableCart, now: Date, appId: string | null): NewOrder {
   const { cart, settings } = priced;
   const { content, totals, products } = priced.priced;
   const { billingAddress } = cart;
@@ -62,6 +66,7 @@ export function newOrder(priced: PricedCart, now: Date, appId: string | null): N
   const counted = (content.promotions ?? []).flatMap(({ isCounted, promotionId }) =>
     isCounted ? promotionId : [],
   );
+  if (priced.giftCards.some(({ isRedeemable }) => !isRedeemable)) throw new Refusal('GIFT_CARD_CHANGED');
   const days = delivery.method && cartDelivery(priced, delivery.method, now);
   return {
     orderId: newId(now),
@@ -86,6 +91,7 @@ export function newOrder(priced: PricedCart, now: Date, appId: string | null): N
     ...(counted.length > 0 && {
       limitedPromotions: settings.promotions.filter(({ promotionId }) => counted.includes(promotionId)),
     }),
+    giftCards: priced.giftCards.filter(({ amount }) => amount > 0),
     beyondStock: settings.sellBeyondStock,
     lowStockLevel: settings.lowStockLevel,
     releaseAt: releaseTime(content, settings, now),
@@ -106,9 +112,14 @@ export function isDelivered(
 }
 
 /** Why an order was not placed although its cart is unchanged. */
-export function shortage(shortIds: readonly string[], { priced, settings }: PricedCart): Refusal {
-  if (shortIds.length === 0)
+export function shortage(
+  { shortIds, isCardShort }: Pick<Placement, 'shortIds' | 'isCardShort'>,
+  { priced, settings }: PricedCart,
+): Refusal {
+  if (shortIds.length === 0) {
+    if (isCardShort) return new Refusal('GIFT_CARD_CHANGED');
     return new Refusal(priced.content.coupon?.terms ? 'COUPON_USED_UP' : 'PROMOTION_USED_UP');
+  }
   const names = priced.products
     .filter(({ productId }) => shortIds.includes(productId))
     .map((product) => productLabel(product, settings));
@@ -120,6 +131,7 @@ export function placedOrder(order: NewOrder, placement: Placement): OrderRow {
   return {
     ...order,
     ...(Object.fromEntries(STATES.map((state) => [state, null])) as Record<State, null>),
+    ...placement.states,
     orderNumber: placement.orderNumber!,
     createdAt: placement.createdAt!,
     customerId: placement.customerId!,

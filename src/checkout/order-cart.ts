@@ -21,8 +21,9 @@ import type { OrderRow } from '../orders/queries.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { priceCart, type PricedCart } from '../carts/cart.ts';
 import type { CartStore, CartStoreOptions, CartWriteRequest, OpenCart } from '../carts/cart-store.ts';
+import { findCardPayments } from '../carts/gift-cards.ts';
 import { AppTermsOutdated, requireAppTerms, type AppTerms, type StoredTerms } from '../carts/app-terms.ts';
-import { placedOrder, shortage } from './new-order.ts';
+import { placedOrder, shortage, type OrderableCart } from './new-order.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
 
 type OrderRequestOfCart = CartWriteRequest & {
@@ -34,7 +35,7 @@ export interface PlaceOrder {
   /** Places the order that `decide` makes of a cart, which is gone from then on. */
   (
     request: OrderRequestOfCart,
-    decide: (cart: PricedCart, now: Date) => NewOrder,
+    decide: (cart: OrderableCart, now: Date) => NewOrder,
     /** The apps' answers, for an order inside of a transaction; undefined: they are not asked there. */
     checks?: AppChecks,
   ): Promise<{ order: OrderRow; settings: Settings }>;
@@ -58,7 +59,7 @@ export function createPlaceOrder(
 
   const place = async (
     request: CartWriteRequest,
-    decide: (cart: PricedCart, now: Date) => NewOrder,
+    decide: (cart: OrderableCart, now: Date) => NewOrder,
     {
       isVatChecked,
       hasTerms,
@@ -78,7 +79,9 @@ export function createPlaceOrder(
         throw new AppTermsOutdated();
       }
       requireAppTerms(open.cart);
-      const cart: PricedCart = { ...open, priced: priceCart(open.cart, open.settings, now) };
+      const pricedCart: PricedCart = { ...open, priced: priceCart(open.cart, open.settings, now) };
+      const giftCards = await findCardPayments(tx ?? db, shopId, pricedCart);
+      const cart: OrderableCart = { ...pricedCart, giftCards };
       // The apps are not asked about an order that is refused anyway.
       let order: NewOrder;
       try {
@@ -104,7 +107,7 @@ export function createPlaceOrder(
       const placement = tx ? (await placeOrders(tx, shopId, [item]))[0]! : await placeUnlocked(shopId, item);
       return placement.isCurrent ? { order, placement, cart } : undefined;
     });
-    if (placement.orderNumber === null) throw shortage(placement.shortIds, cart);
+    if (placement.orderNumber === null) throw shortage(placement, cart);
     updateCachedStock(transaction ?? db, shopId, placement.left);
     return { order: placedOrder(order, placement), settings: cart.settings };
   };
@@ -154,7 +157,7 @@ export function createPlaceOrder(
 
   const placeOrder = async (
     request: OrderRequestOfCart,
-    decide: (cart: PricedCart, now: Date) => NewOrder,
+    decide: (cart: OrderableCart, now: Date) => NewOrder,
     prepared?: AppChecks,
   ) => {
     const { shopId, transaction } = request;

@@ -5,6 +5,10 @@ import { insertEventsAt, timeAfter } from '../platform/events/log.ts';
 import { queueJobs } from '../platform/jobs/queue.ts';
 import { queueAssistantNotices } from '../orders/assistant-notices.ts';
 import { addToCustomerTotals } from '../orders/customer-totals.ts';
+import { recordCardPayments } from '../orders/card-payments.ts';
+import { redeemableAmount, type GiftCard } from '../giftcards/card.ts';
+import { redeemGiftCards } from '../giftcards/ledger.ts';
+import { lockGiftCards } from '../giftcards/queries.ts';
 import { addPlacedOrders, insertOrderLines } from '../orders/day-sums.ts';
 import { queueLowStock } from '../catalogue/products/low-stock-email.ts';
 import type { OrderRequest, Placement, PlacementOptions } from './placement.ts';
@@ -61,7 +65,7 @@ export async function placeOrder(
  *
  * Two transactions that place orders cannot deadlock, because each takes its locks in the same order: carts, products,
  * coupons, campaigns, uses of promotions, each in the order of their keys, then the counters of orders, events and customers, which all
- * orders of the shop wait for and which are therefore the last. Their holder has all that orders compete for:
+ * orders of the shop wait for and which are therefore the last; gift cards are locked only by their holder. Their holder has all that orders compete for:
  * customers and the sums of the day are written by one transaction at a time. Cancelling or editing an order locks
  * products, coupon, the counter of events and sums in the same order.
  *
@@ -92,14 +96,21 @@ export async function placeOrders(
   const accepted = requests.filter((_, index) => verdicts[index]!.isPlaced);
   const placings = await save(tx, shopId, accepted, loaded);
   return requests.map(({ order }, index) => {
-    const { isCurrent, shortIds } = verdicts[index]!;
-    return placings.get(order.orderId) ?? { ...NOT_PLACED, isCurrent, shortIds };
+    const { isCurrent, shortIds, isCardShort } = verdicts[index]!;
+    return placings.get(order.orderId) ?? { ...NOT_PLACED, isCurrent, shortIds, isCardShort };
   });
 }
 
 const buyerOf = ({ customerId, emailKey }: Buyer) => customerId ?? emailKey;
 
-const NOT_PLACED = { orderNumber: null, createdAt: null, customerId: null, customerNumber: null, left: [] };
+const NOT_PLACED = {
+  orderNumber: null,
+  createdAt: null,
+  customerId: null,
+  customerNumber: null,
+  left: [],
+  states: {},
+};
 
 interface Loaded {
   state: PlacementState;
@@ -108,6 +119,8 @@ interface Loaded {
   counters: Counters;
   /** Those already taken among the next customer numbers, one per order. */
   takenNumbers: ReadonlySet<number>;
+  /** By their ids. */
+  giftCards: ReadonlyMap<string, GiftCard>;
 }
 
 const idOf = ({ promotionId }: LimitedPromotion) => promotionId;
@@ -136,7 +149,10 @@ async function lockAndLoad(
   const expectedIds = requests.flatMap(
     ({ options }) => options.expected?.products.map(({ productId }) => productId) ?? [],
   );
-  const [, carts, products, coupons, campaigns, , , versions, counters, buyers, takenNumbers, ...uses] =
+  const giftCardIds = [
+    ...new Set(orders.flatMap(({ giftCards }) => giftCards.map(({ giftCardId }) => giftCardId))),
+  ];
+  const [, carts, products, coupons, campaigns, , , versions, counters, buyers, takenNumbers, ...more] =
     await Promise.all([
       waitsBriefly && limitLockWaits(tx),
       lockCarts(tx, shopId, cartIds),
@@ -151,8 +167,10 @@ async function lockAndLoad(
       findTakenNumbers(tx, shopId, { skipped: 0, count: orders.length }),
       findPromotionUses(tx, shopId, promotionIds),
       findCustomerUses(tx, shopId, promotionIds, orders),
+      giftCardIds.length > 0 ? lockGiftCards(tx, shopId, giftCardIds) : [],
     ]);
-  const [promotionUses, customerUses] = uses;
+  const [promotionUses, customerUses, cards] = more;
+  const giftCards = new Map(cards.map((card) => [card.giftCardId, card]));
   return {
     state: {
       cartVersions: new Map(carts.map(({ cartId, version }) => [cartId, version])),
@@ -166,12 +184,16 @@ async function lockAndLoad(
       campaigns,
       promotionUses,
       customerUses,
+      giftCards: new Map(
+        cards.map((card) => [card.giftCardId, redeemableAmount(card, card.currency, tx.now)]),
+      ),
       settingsVersion: versions.settingsVersion,
       productVersions: new Set(versions.productVersions),
     },
     buyers: new Map(buyers.map((buyer) => [buyer.orderId, buyer])),
     counters,
     takenNumbers,
+    giftCards,
   };
 }
 
@@ -180,7 +202,7 @@ async function save(
   tx: Transaction,
   shopId: string,
   requests: readonly OrderRequest[],
-  { state, buyers, counters, takenNumbers }: Loaded,
+  { state, buyers, counters, takenNumbers, giftCards }: Loaded,
 ): Promise<Map<string, Placement>> {
   if (requests.length === 0) return new Map();
   const customers = await numberCustomers(
@@ -248,6 +270,13 @@ async function save(
     hasLowStock && queueLowStock(tx, shopId, { at: createdAt, after: counters.event }),
   ]);
 
+  const statesOf = new Map<string, Placement['states']>();
+  for (const { orderId, createdAt, giftCards: payments } of orders.filter(isPaidByCards)) {
+    const ofCards = payments.map((payment) => ({ ...payment, ...giftCards.get(payment.giftCardId)! }));
+    await redeemGiftCards(tx, shopId, { orderId, at: createdAt }, ofCards);
+    statesOf.set(orderId, await recordCardPayments(tx, shopId, { orderId, at: createdAt }, payments));
+  }
+
   return new Map(
     orders.map(({ orderId, orderNumber, buyerId, content }) => {
       const { emailKey, customerNumber } = buyers.get(orderId)!;
@@ -259,12 +288,16 @@ async function save(
         customerNumber: customerNumber ?? String(customers.get(emailKey)!.number),
         isCurrent: true,
         shortIds: [],
+        isCardShort: false,
+        states: statesOf.get(orderId) ?? {},
         left: left.filter(({ productId }) => productIds.has(productId)),
       };
       return [orderId, placement];
     }),
   );
 }
+
+const isPaidByCards = ({ giftCards }: NewOrder) => giftCards.length > 0;
 
 /**
  * Gives new customers the next numbers that no merchant has assigned by hand. `taken` lists those among the first;

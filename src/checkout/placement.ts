@@ -1,6 +1,7 @@
 import type { CartProduct } from '../pricing/cart-product.ts';
 import type { AuditEntry } from '../http/audit-entry.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
+import type { State } from '../orders/schema.ts';
 import type { PlacedEmail } from '../orders/placed-emails.ts';
 
 /** The outcome of an order. Without a number it was not placed, and nothing has changed. */
@@ -14,6 +15,10 @@ export interface Placement {
   isCurrent: boolean;
   /** Products with insufficient stock. */
   shortIds: string[];
+  /** A gift card no longer has its part. */
+  isCardShort: boolean;
+  /** Reached at once, because gift cards have paid. */
+  states: Partial<Record<State, Date | null>>;
   /** The remaining stock of the ordered products, as decimal texts. */
   left: { productId: string; stock: string }[];
 }

@@ -2,6 +2,8 @@ import type { AppCalls } from '../apps/calls/calls.ts';
 import { askForDelivery, type OfferedDeliveries } from '../carts/delivery-options.ts';
 import type { ShopDatabase } from '../db/database.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
+import { findCardPayments } from '../carts/gift-cards.ts';
+import type { CardPayment } from '../giftcards/card.ts';
 import type { CartChange, Prefetch, PricedCart } from '../carts/cart.ts';
 import { CartGone, type CartStore, type CartWriteRequest } from '../carts/cart-store.ts';
 import type { Address } from '../shops/countries/address.ts';
@@ -32,6 +34,8 @@ export interface Shopper {
 export interface VisitorCart extends PricedCart {
   /** Apps of the shop offer deliveries, which are known when they are asked. */
   hasDeliveryApps: boolean;
+  /** What its gift cards pay. */
+  giftCards: readonly CardPayment[];
   /** As the API shows it, in the shopper's locale. */
   view: Cart;
 }
@@ -43,7 +47,8 @@ export async function loadVisitorCart(shopper: Shopper, cartId: string): Promise
   if (!cart) return undefined;
   const asked = await calls.asked(db, cart.settings, 'deliveryOptions');
   const view = toCart(cart, { origin, locale, hasPickup: false });
-  return { ...cart, view, hasDeliveryApps: asked.length > 0 };
+  const giftCards = await findCardPayments(db, shopper.shopId, cart);
+  return { ...cart, view, giftCards, hasDeliveryApps: asked.length > 0 };
 }
 
 /** Asks the apps for the delivery methods of the cart. */
@@ -101,7 +106,8 @@ export async function orderCart(
   const { db, placeOrder, shopId, locale } = shopper;
   const placed = await undefinedIfGone(
     placeOrder({ ...requestOf(shopper, cartId), isConfirmed: true }, (cart, now) => {
-      if (reviewed !== reviewDigest(cart.cart, cart.priced.content)) throw new NotAsReviewed();
+      if (reviewed !== reviewDigest(cart.cart, cart.priced.content, cart.giftCards))
+        throw new NotAsReviewed();
       const given = requiredConsents(cart.priced.content, cart.settings, locale).filter(({ kind }) =>
         consents.includes(kind),
       );

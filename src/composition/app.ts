@@ -23,6 +23,8 @@ import { addresses } from '../carts/addresses.ts';
 import { cartBuyer } from '../carts/buyer.ts';
 import { createCartStore, type CartStoreOptions } from '../carts/cart-store.ts';
 import { coupon } from '../carts/coupon.ts';
+import { cartGiftCards } from '../carts/gift-cards.ts';
+import { giftCards } from '../giftcards/routes.ts';
 import { lineItems } from '../carts/line-items.ts';
 import { createPlaceOrder } from '../checkout/order-cart.ts';
 import { order } from '../checkout/routes.ts';
@@ -420,6 +422,7 @@ export async function buildApp({
   carts(api, cartStore);
   lineItems(api, cartStore);
   coupon(api, cartStore);
+  cartGiftCards(api, { carts: cartStore, db });
   addresses(api, cartStore);
   paymentAndShipping(api, { carts: cartStore, calls: appCalls, db });
   deliveryOptions(api, { carts: cartStore, calls: appCalls });
@@ -459,6 +462,7 @@ export async function buildApp({
   customerTags(api);
   customerNotes(api);
   segments(api);
+  giftCards(api);
   privacyOperations(api, PERSONAL_DATA);
   legalOperations(api);
   pages(api, { loadKey });

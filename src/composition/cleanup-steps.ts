@@ -42,6 +42,7 @@ import type { CleanupStep } from '../platform/cleanup.ts';
 import { deliveryCleanup } from '../apps/webhooks/delivery-queries.ts';
 import { customerTotals } from '../orders/customer-totals.ts';
 import { reportSums } from '../orders/reports/counting.ts';
+import { giftCardExpiry } from '../giftcards/expire.ts';
 import { unpaidOrderRelease } from '../orders/release-unpaid.ts';
 import { wishlistCleanup } from '../storefront/wishlist/queries.ts';
 
@@ -52,6 +53,7 @@ export const COUNTING_STEPS: readonly CleanupStep[] = [reportSums, customerTotal
 export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupStep[] {
   return [
     unpaidOrderRelease,
+    giftCardExpiry,
     ...(config.CART_ABANDONED_AFTER > 0 ? [abandonedCarts(config.CART_ABANDONED_AFTER)] : []),
     answerCleanup,
     hostAnswerCleanup,

@@ -7,6 +7,7 @@ import { taskPersonalData } from '../rules/personal-data.ts';
 import { orderPersonalData } from '../orders/personal-data.ts';
 import { accountPersonalData } from '../people/accounts/personal-data.ts';
 import { customerPersonalData } from '../people/customers/notes.ts';
+import { giftCardPersonalData } from '../giftcards/personal-data.ts';
 import { newsletterPersonalData } from '../people/newsletters/personal-data.ts';
 import { privacyRequestPersonalData } from '../people/privacy/requests.ts';
 import { emailPersonalData } from '../platform/email/personal-data.ts';
@@ -22,6 +23,7 @@ import { wishlistPersonalData } from '../storefront/wishlist/personal-data.ts';
  */
 export const PERSONAL_DATA: readonly PersonalData[] = [
   customerPersonalData,
+  giftCardPersonalData,
   newsletterPersonalData,
   mailingPersonalData,
   availabilityPersonalData,

@@ -142,6 +142,21 @@ export const SHARED_REFUSALS = {
   CART_CURRENCY_ENDED: { status: 410, message: 'Nothing is sold in the currency of this cart any more' },
   CART_CHANGED: { status: 409, message: 'The cart has changed since it was reviewed' },
   COUPON_UNKNOWN: { status: 400, message: 'There is no coupon with this code', field: 'code' },
+  GIFT_CARD_UNKNOWN: { status: 400, message: 'There is no gift card with this code', field: 'code' },
+  GIFT_CARD_EXPIRED: { status: 409, message: 'The gift card has expired' },
+  GIFT_CARD_BLOCKED: { status: 409, message: 'The gift card is blocked' },
+  GIFT_CARD_EMPTY: { status: 409, message: 'Nothing is left on the gift card' },
+  GIFT_CARD_CURRENCY: { status: 409, message: 'The gift card is in {currency}, and the cart is not' },
+  GIFT_CARDS_FULL: { status: 409, message: 'A cart is paid with at most {limit} gift cards' },
+  GIFT_CARD_CHANGED: {
+    status: 409,
+    message: 'A gift card can no longer pay its part: look at the cart, and order again',
+  },
+  GIFT_CARD_BALANCE_TOO_LOW: {
+    status: 409,
+    message: 'No more than {amount} is left on the gift card',
+    field: 'amount',
+  },
   PRODUCT_IS_MASTER: {
     status: 400,
     message: '{product} has variations, put one of them into the cart',

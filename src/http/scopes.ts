@@ -1,4 +1,4 @@
-/** The 16 scopes of the contract. A token has only the scopes it names: write does not include read. */
+/** The 16 scopes of the contract, and those of gift cards. A token has only the scopes it names: write does not include read. */
 export const SCOPES = [
   'carts_read',
   'carts_price_write',
@@ -6,6 +6,8 @@ export const SCOPES = [
   'coupons_write',
   'customers_read',
   'customers_write',
+  'giftcards_read',
+  'giftcards_write',
   'legal_read',
   'legal_write',
   'newsletters_read',

@@ -379,6 +379,7 @@ const TAGS: Readonly<Record<string, string>> = {
   legal: 'The six legal pages of the shop, in each of its languages.',
   pages: 'The pages that the shop writes itself: pages, posts, the front page, tops of categories.',
   newsletters: 'Newsletter campaigns and their subscribers.',
+  'gift-cards': 'Gift cards and store credit: issuing, blocking and correcting them, and what the shop owes.',
   'script-tags': 'Scripts that an app adds to the pages of the storefront.',
   sandbox: 'The clock and the emails of a sandbox, a copy of a shop for trying things out.',
   audit: 'The audit log: who changed what, and when.',

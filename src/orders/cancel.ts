@@ -11,6 +11,7 @@ import { queuePaymentProblem } from './payment-emails.ts';
 import { findRefundable, requestCancel } from './payments/queries.ts';
 import type { ManagedOrder } from './queries.ts';
 import { refunded } from './refund.ts';
+import { findRefundableCards } from './manage-queries.ts';
 import { sentQuantities } from './returns.ts';
 import { giveBackPromotions } from '../coupons/promotion-queries.ts';
 import { giveBackCoupon } from '../coupons/redemption-queries.ts';
@@ -77,7 +78,8 @@ export async function recordCancellation(
 }
 
 /**
- * Requests the refund of payments through a provider for an order of which nothing was sent. The merchant is told of
+ * Refunds what gift cards have paid, and requests the refund of payments through a provider, for an order of which nothing
+ * was sent. The merchant is told of
  * the rest: a transfer is refunded by hand, and only the merchant can decide about goods that the customer keeps.
  * After a withdrawal the merchant decides, too, because of the delivery costs.
  */
@@ -89,10 +91,11 @@ async function refundCancelled(
   const { order, appId, settings } = open;
   const paid = order.paidAmount - order.refundedAmount;
   if (paid === 0) return order;
-  const refundable = await findRefundable(tx, shopId, order.orderId);
-  const throughProvider = refundable.reduce((sum, { left }) => sum + left, 0);
+  const attempts = await findRefundable(tx, shopId, order.orderId);
+  const cards = await findRefundableCards(tx, shopId, order.orderId);
+  const automatic = [...attempts, ...cards].reduce((sum, { left }) => sum + left, 0);
   const isSent = sentQuantities(open).size > 0 || order.partiallyDispatchedOn !== null;
-  const amount = isSent ? 0 : Math.min(paid, throughProvider);
+  const amount = isSent ? 0 : Math.min(paid, automatic);
   if (amount < paid) {
     const problem = { problem: 'refundByHand', amount: paid - amount } as const;
     await queuePaymentProblem(tx, shopId, settings, order, problem);

@@ -1,6 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import { insertInto } from '../db/insert.ts';
 import type { Content } from '../pricing/content.ts';
+import { sum } from '../pricing/shares.ts';
 import type { Address } from '../shops/countries/address.ts';
 import type { Buyer } from '../shops/vat-numbers/buyer.ts';
 import type { PaymentWait } from './order-state.ts';
@@ -34,6 +35,8 @@ export interface NewOrder {
   couponCodeKey: string | null;
   /** Its promotions with a limit; missing: it has none. */
   limitedPromotions?: readonly LimitedPromotion[];
+  /** The parts that gift cards pay, each more than 0. */
+  giftCards: readonly { giftCardId: string; amount: number }[];
   /** Allow backorders. */
   beyondStock: boolean;
   /** The stock level that the merchant is notified of, for products without their own; null: none. */
@@ -77,6 +80,7 @@ const insertOrder = insertInto('customer_order', {
   is_new: 'boolean',
   payment_wait: 'text',
   assistant_session_id: 'uuid',
+  gift_card_amount: 'bigint',
 });
 
 export function insertOrders(tx: Transaction, shopId: string, orders: readonly NumberedOrder[]) {
@@ -103,6 +107,7 @@ export function insertOrders(tx: Transaction, shopId: string, orders: readonly N
     is_new: true,
     payment_wait: order.paymentWait,
     assistant_session_id: order.assistantSessionId,
+    gift_card_amount: sum(order.giftCards.map(({ amount }) => amount)),
   }));
   return tx.run(insertOrder(shopId, rows));
 }

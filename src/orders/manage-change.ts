@@ -185,6 +185,7 @@ function managementOf(order: ManagedOrder, activity: OrderActivity, context: Ren
       reference: payment.reference,
       note: payment.note,
       returnId: payment.returnId,
+      ...(payment.giftCardId !== null && { giftCardId: payment.giftCardId }),
       ...(state !== 'done' && { state }),
       ...(goodwillAmount > 0 && { goodwill: { amount: price(goodwillAmount), reason: goodwillReason } }),
     })),

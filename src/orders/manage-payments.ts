@@ -36,7 +36,7 @@ export const createOrderRefund = operation({
   name: 'createOrderRefund',
   summary: 'Create order refund',
   description:
-    'Refunds a payment through its provider, or records a refund made by hand; then informs the customer by email. A refund through a provider is requested first and done a moment later. With returnId it belongs to that return, which becomes refunded; more than is left of the refund of the return needs goodwill, a reason. 409: more than is left of the payments or of the return, or the items of the return are not back.',
+    'Gives back what gift cards have paid, then refunds a payment through its provider, or records a refund made by hand; then informs the customer by email. With asStoreCredit all of it becomes a new gift card of the customer. A refund through a provider is requested first and done a moment later. With returnId it belongs to that return, which becomes refunded; more than is left of the refund of the return needs goodwill, a reason. 409: more than is left of the payments or of the return, or the items of the return are not back.',
   body: NewRefund,
   status: 201,
 });
@@ -80,13 +80,16 @@ export function managedPayments(api: Operations): void {
     const { order, settings } = open;
     const { reference = null, note = null, goodwill = null, returnId = null } = body;
     const amount = exactAmount(body.amount, order, 'amount', { min: 1 });
+    const destination = body.asStoreCredit ? 'store credit' : 'usual';
     if (returnId !== null) {
-      const after = await refundForReturn(call, open, { returnId, amount, reference, note, goodwill });
+      const refund = { returnId, amount, reference, note, goodwill, destination } as const;
+      const after = await refundForReturn(call, open, refund);
       return managedOrder(tx, call, after, settings);
     }
     const refund = { paymentId: newId(tx.now), reference, note, returnId };
     const after = await refunded(call, open, amount, refund, {
       goodwill: goodwill === null ? null : { amount, reason: goodwill },
+      destination,
     });
     return managedOrder(tx, call, after, settings);
   });

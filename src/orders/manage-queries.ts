@@ -80,6 +80,8 @@ export interface Payment {
   state: 'requested' | 'done' | 'failed';
   /** The attempt that is refunded through the provider; null: by hand. */
   attemptId: string | null;
+  /** The card that a payment came from, or a refund went to; null: it was money. */
+  giftCardId: string | null;
   /** The part of a refund that only the goodwill of the merchant justifies. */
   goodwillAmount: number;
   goodwillReason: string | null;
@@ -135,7 +137,7 @@ const activityColumns = (shopId: string, orderId: string) => sql`
     select coalesce(json_agg(json_build_object(
       'paymentId', upper(payment_id::text), 'at', at, 'kind', kind, 'amount', amount, 'reference', reference,
       'note', note, 'returnId', upper(return_id::text), 'state', state, 'attemptId', upper(attempt_id::text),
-      'goodwillAmount', goodwill_amount, 'goodwillReason', goodwill_reason)
+      'giftCardId', upper(gift_card_id::text), 'goodwillAmount', goodwill_amount, 'goodwillReason', goodwill_reason)
       order by at, payment_id), '[]')
     from order_payment where shop_id = ${shopId} and order_id = ${orderId}
   ) as payments,
@@ -327,7 +329,18 @@ export async function countReturns(db: Queries, shopId: string, state: ReturnSta
   return row!.count;
 }
 
-type OptionalPart = 'attemptId' | 'goodwillAmount' | 'goodwillReason';
+type OptionalPart = 'attemptId' | 'giftCardId' | 'goodwillAmount' | 'goodwillReason';
+
+/** What can go back to each card that has paid for an order. */
+export function findRefundableCards(tx: Transaction, shopId: string, orderId: string) {
+  return tx.many<{ giftCardId: string; left: number }>(sql`
+    select upper(gift_card_id::text) as "giftCardId",
+      sum(case kind when 'payment' then amount else -amount end)::bigint as left
+    from order_payment
+    where shop_id = ${shopId} and order_id = ${orderId} and gift_card_id is not null
+    group by gift_card_id having bool_or(kind = 'payment')
+    order by gift_card_id`);
+}
 
 export function insertPayment(
   tx: Transaction,
@@ -335,15 +348,15 @@ export function insertPayment(
   orderId: string,
   payment: Omit<Payment, 'at' | 'state' | OptionalPart> & Partial<Pick<Payment, OptionalPart>>,
 ) {
-  const { paymentId, kind, amount, reference, note, returnId, attemptId = null } = payment;
+  const { paymentId, kind, amount, reference, note, returnId, attemptId = null, giftCardId = null } = payment;
   const { goodwillAmount = 0, goodwillReason = null } = payment;
   // A refund through a provider is due at once.
   const isRequested = attemptId !== null;
   return tx.run(sql`
     insert into order_payment (shop_id, order_id, payment_id, at, kind, amount, reference, note, return_id, state,
-      attempt_id, check_at, goodwill_amount, goodwill_reason)
+      attempt_id, gift_card_id, check_at, goodwill_amount, goodwill_reason)
     values (${shopId}, ${orderId}, ${paymentId}, ${tx.now}, ${kind}, ${amount}, ${reference}, ${note}, ${returnId},
-      ${isRequested ? 'requested' : 'done'}, ${attemptId}, ${isRequested ? tx.now : null}, ${goodwillAmount},
+      ${isRequested ? 'requested' : 'done'}, ${attemptId}, ${giftCardId}, ${isRequested ? tx.now : null}, ${goodwillAmount},
       ${goodwillReason})`);
 }
 

@@ -32,7 +32,7 @@ import { ListedReturnAnswer, ReturnUpdate } from './manage-schema.ts';
 import { lineOf, partsOf, partText } from './manage-shipments.ts';
 import { emailAddressOf } from './order-email.ts';
 import type { ManagedOrder } from './queries.ts';
-import { goodwillBeyond, refunded, type Goodwill } from './refund.ts';
+import { goodwillBeyond, refunded, type Goodwill, type RefundDestination } from './refund.ts';
 import { receivedDue, returnRefund } from './refund-due.ts';
 import { queueOrderReturned } from './return-email.ts';
 import { returnApprovedEmail, returnRejectedEmail } from './return-request-emails.ts';
@@ -188,7 +188,11 @@ export async function refundForReturn(
     returnId,
     goodwill: reason,
     ...refund
-  }: Pick<Payment, 'amount' | 'reference' | 'note'> & { returnId: string; goodwill: string | null },
+  }: Pick<Payment, 'amount' | 'reference' | 'note'> & {
+    returnId: string;
+    goodwill: string | null;
+    destination: RefundDestination;
+  },
 ): Promise<ManagedOrder> {
   const { order } = open;
   const returned = open.activity.returns.find((one) => one.returnId === returnId.toUpperCase());
@@ -211,8 +215,12 @@ export async function recordReturnRefund(
   {
     amount,
     goodwill,
+    destination = 'usual',
     ...refund
-  }: Pick<Payment, 'amount' | 'reference' | 'note'> & { goodwill: Goodwill | null },
+  }: Pick<Payment, 'amount' | 'reference' | 'note'> & {
+    goodwill: Goodwill | null;
+    destination?: RefundDestination;
+  },
 ): Promise<ManagedOrder> {
   const { returnId } = returned;
   await updateReturnRow(tx, shopId, open.order.orderId, returned);
@@ -224,6 +232,7 @@ export async function recordReturnRefund(
     {
       also: ['returns'],
       goodwill,
+      destination,
     },
   );
   recordReturnEvent({ tx, shopId }, open, 'RETURN_REFUNDED', returned);

@@ -182,6 +182,10 @@ const Management = Type.Object(
           reference: text("The provider's reference.", 'QP-4711'),
           note: text('Note of the merchant.', 'by bank transfer'),
           returnId: Nullable({ ...Id, description: 'The return that it was refunded for.' }),
+          giftCardId: Type.Optional({
+            ...Id,
+            description: 'The gift card that has paid, or that the refund went to; absent: it was money.',
+          }),
           state: Type.Optional(
             Type.Enum(['requested', 'failed'], {
               description:
@@ -323,6 +327,13 @@ export const NewRefund = Type.Object(
   {
     ...MoneyRequest.properties,
     returnId: Given({ ...Id, description: 'The return that it is for; absent: the order.' }),
+    asStoreCredit: Given(
+      Type.Boolean({
+        description:
+          'Refunds as store credit: a new gift card of the customer, whose code is sent by email. Only where the customer agrees: the law entitles to money. Absent: the part that gift cards have paid goes back to them, and only then money is paid back.',
+        examples: [false],
+      }),
+    ),
     goodwill: goodwill(
       'Why it is a goodwill refund, which returns and cancellations do not justify: the whole amount, or with returnId the part beyond the refund of the return.',
     ),

@@ -43,6 +43,7 @@ const refundOf = (index: number, amount: number, goodwillAmount = 0): Payment =>
   returnId: goodwillAmount > 0 ? null : `RETURN-${index}`,
   state: 'done',
   attemptId: null,
+  giftCardId: null,
   goodwillAmount,
   goodwillReason: null,
 });

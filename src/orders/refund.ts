@@ -1,13 +1,17 @@
 import { moneyText } from '../http/price-text.ts';
 import type { Transaction } from '../db/database.ts';
 import { Refusal } from '../http/errors.ts';
+import { lastDayOf } from '../giftcards/card.ts';
+import { issueGiftCard, refundToGiftCard, type IssuedGiftCard } from '../giftcards/ledger.ts';
+import { findGiftCard } from '../giftcards/queries.ts';
 import { newId } from '../kernel/ids.ts';
 import { toDecimal } from '../kernel/money.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { recordEvents } from '../platform/events/log.ts';
+import { shopSettings } from '../shops/settings/settings.ts';
 import { changeOrder, type OrderChanges } from './change.ts';
 import { recordHistory } from './history.ts';
-import { insertPayment, type Payment } from './manage-queries.ts';
+import { findRefundableCards, insertPayment, type Payment } from './manage-queries.ts';
 import { emailAddressOf } from './order-email.ts';
 import { findRefundable } from './payments/queries.ts';
 import type { ManagedOrder } from './queries.ts';
@@ -23,7 +27,11 @@ export interface RefundOptions {
   isPartOfReturn?: boolean;
   /** The part of the amount that only the merchant's goodwill justifies. */
   goodwill?: Goodwill | null;
+  /** `usual`: gift cards first, then money. `money`: it came in as money by mistake. `store credit`: a new gift card. */
+  destination?: RefundDestination;
 }
+
+export type RefundDestination = 'usual' | 'money' | 'store credit';
 
 export interface Goodwill {
   amount: number;
@@ -31,7 +39,8 @@ export interface Goodwill {
 }
 
 /**
- * Refunds no more than the rest of the payments of an order that this transaction has locked. Payments through a
+ * Refunds no more than the rest of the payments of an order that this transaction has locked. The part that gift cards
+ * have paid goes back to them first: then nobody turns a card into money by a return. Payments through a
  * provider are requested, and refunded through it a moment later; the rest has been refunded by hand, and the customer
  * is told at once. `refund.paymentId` is the id of the first part. Returns the updated order.
  */
@@ -40,12 +49,19 @@ export async function refunded(
   { order, appId }: { order: ManagedOrder; appId: string | null },
   amount: number,
   refund: Pick<Payment, 'paymentId' | 'reference' | 'note' | 'returnId'>,
-  { changes = {}, also = [], reason, isPartOfReturn = false, goodwill = null }: RefundOptions = {},
+  {
+    changes = {},
+    also = [],
+    reason,
+    isPartOfReturn = false,
+    goodwill = null,
+    destination = 'usual',
+  }: RefundOptions = {},
 ): Promise<ManagedOrder> {
   const left = order.paidAmount - order.refundedAmount;
   if (amount > left)
     throw new Refusal('REFUND_TOO_HIGH', { amount: { minor: left, currency: order.currency } });
-  const parts = refundParts(amount, await findRefundable(tx, shopId, order.orderId));
+  if (destination === 'store credit' && order.erasedAt) throw new Refusal('ORDER_CUSTOMER_ERASED');
   const refundedAmount = order.refundedAmount + amount;
   const after = await changeOrder(
     tx,
@@ -54,10 +70,23 @@ export async function refunded(
     { ...changes, refundedAmount },
     { also: [...also, 'payments'] },
   );
+  const credit =
+    destination === 'store credit' ? await issueStoreCredit(tx, shopId, order, amount, appId) : undefined;
+  const parts = credit
+    ? [{ attemptId: null, giftCardId: credit.giftCardId, amount }]
+    : refundParts(amount, {
+        cards: destination === 'usual' ? await findRefundableCards(tx, shopId, order.orderId) : [],
+        attempts: await findRefundable(tx, shopId, order.orderId),
+      });
   let goodwillLeft = goodwill?.amount ?? 0;
   for (const [index, part] of parts.entries()) {
     const paymentId = index === 0 ? refund.paymentId : newId(tx.now);
+    const { giftCardId } = part;
     const isByHand = part.attemptId === null;
+    if (giftCardId !== null && !credit) {
+      const { orderId } = order;
+      await refundToGiftCard(tx, shopId, giftCardId, { orderId, amount: part.amount, appId });
+    }
     const goodwillAmount = Math.min(goodwillLeft, part.amount);
     goodwillLeft -= goodwillAmount;
     await insertPayment(tx, shopId, order.orderId, {
@@ -74,6 +103,7 @@ export async function refunded(
       const details = {
         paymentId,
         amount: toDecimal(part.amount, order.currency),
+        ...(giftCardId !== null && { giftCardId }),
         ...(refund.returnId !== null && { returnId: refund.returnId }),
         ...(reason && { reason }),
         ...(goodwillAmount > 0 && {
@@ -84,9 +114,25 @@ export async function refunded(
       const kind = isByHand ? 'refunded' : 'refund requested';
       await recordHistory(tx, shopId, order.orderId, { appId, kind, details });
     }
-    if (isByHand) await tellOfRefund(tx, shopId, after, part.amount);
+    if (isByHand) {
+      const card = giftCardId === null ? undefined : (credit ?? (await findGiftCard(tx, shopId, giftCardId)));
+      await tellOfRefund(tx, shopId, after, part.amount, card);
+    }
   }
   return after;
+}
+
+/** A gift card of the customer, in place of money. */
+async function issueStoreCredit(
+  tx: Transaction,
+  shopId: string,
+  { orderId, customerId, currency }: ManagedOrder,
+  amount: number,
+  appId: string | null,
+): Promise<IssuedGiftCard> {
+  const { country } = await shopSettings(tx, shopId);
+  const expiresOn = lastDayOf(country, tx.now);
+  return issueGiftCard(tx, shopId, { amount, currency, expiresOn, customerId, note: null, appId, orderId });
 }
 
 /** The part of a refund beyond the justified amount, if the merchant gives a reason for it. */
@@ -98,12 +144,13 @@ export function goodwillBeyond(
   return reason && amount > justified ? { amount: amount - justified, reason } : null;
 }
 
-/** A refund was made: records the event and tells the customer. */
+/** A refund was made: records the event and tells the customer. `card`: it went to this gift card, with the code of a new one. */
 export async function tellOfRefund(
   tx: Transaction,
   shopId: string,
   order: ManagedOrder,
   amount: number,
+  card?: { lastCharacters: string; code?: string },
 ): Promise<void> {
   const { orderId, orderNumber, currency, locale } = order;
   recordEvents(tx, shopId, [
@@ -111,24 +158,43 @@ export async function tellOfRefund(
   ]);
   const to = emailAddressOf(order);
   if (to === undefined) return;
-  const facts = { orderId, orderNumber, amount: moneyText(amount, currency, locale) };
+  const facts = {
+    orderId,
+    orderNumber,
+    amount: moneyText(amount, currency, locale),
+    cardEnd: card && !card.code ? card.lastCharacters : null,
+    creditCode: card?.code ?? null,
+  };
   await queueEmails(tx, shopId, refundEmail, [{ to, locale, facts }]);
 }
 
+interface RefundPart {
+  attemptId: string | null;
+  giftCardId: string | null;
+  amount: number;
+}
+
 /**
- * Divides a refund among the payments through a provider, in order, none beyond its refundable rest. The remainder was
- * paid by hand and is refunded by hand.
+ * Divides a refund: first among the gift cards that have paid, then among the payments through a provider, in order, none
+ * beyond its refundable rest. The remainder was paid by hand and is refunded by hand.
  */
 function refundParts(
   amount: number,
-  refundable: readonly { attemptId: string; left: number }[],
-): { attemptId: string | null; amount: number }[] {
-  const parts: { attemptId: string | null; amount: number }[] = [];
+  refundable: {
+    cards: readonly { giftCardId: string; left: number }[];
+    attempts: readonly { attemptId: string; left: number }[];
+  },
+): RefundPart[] {
+  const sources = [
+    ...refundable.cards.map((card) => ({ ...card, attemptId: null })),
+    ...refundable.attempts.map((attempt) => ({ ...attempt, giftCardId: null })),
+  ];
+  const parts: RefundPart[] = [];
   let rest = amount;
-  for (const { attemptId, left } of refundable) {
+  for (const { attemptId, giftCardId, left } of sources) {
     const part = Math.min(rest, left);
-    if (part > 0) parts.push({ attemptId, amount: part });
+    if (part > 0) parts.push({ attemptId, giftCardId, amount: part });
     rest -= part;
   }
-  return rest > 0 ? [...parts, { attemptId: null, amount: rest }] : parts;
+  return rest > 0 ? [...parts, { attemptId: null, giftCardId: null, amount: rest }] : parts;
 }

@@ -51,9 +51,13 @@ async function releaseOrder(tx: Transaction, { shopId, orderId }: DueOrder): Pro
   return true;
 }
 
-/** Nothing of the order was paid, sent or invoiced, and no app edits it: the condition of `customer_order_release`. */
+/**
+ * Nothing of the order was sent, invoiced or paid but by gift cards, and no app edits it: the condition of
+ * `customer_order_release_unpaid`.
+ */
 const isUnpaid = sql`
-  release_at is not null and cancelled_at is null and editing_app_id is null and paid_amount = 0 and states < 16`;
+  release_at is not null and cancelled_at is null and editing_app_id is null
+  and paid_amount = gift_card_amount and states & ~1024 < 16`;
 
 /**
  * No more money can come through a provider. The payment worker closes the payment pages of due orders: then the

@@ -43,6 +43,7 @@ const PERMISSIONS: Readonly<Record<Role, ReadonlySet<Permission>>> = {
     'orders_write',
     'customers_read',
     'customers_write',
+    'giftcards_read',
     'carts_read',
     'carts_price_write',
     'coupons_read',

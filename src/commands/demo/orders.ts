@@ -113,6 +113,7 @@ async function filledCart(
     billingAddress,
     couponLineItemId: coupon === undefined ? null : newIdOf('coupon line'),
     couponCodeKey: coupon ?? null,
+    giftCardIds: [],
     shippingMethodId: shippingMethods.find(({ key }) => key === shipping)?.shippingMethodId ?? null,
     paymentMethodId: paymentMethods.find(({ key }) => key === payment)?.paymentMethodId ?? null,
   };
@@ -161,7 +162,7 @@ async function placed(
 ): Promise<void> {
   const settings = age > DISCOUNTS_SINCE ? { ...current, basketDiscounts: [] } : current;
   const priced = contentOf(cart, settings, tx.now);
-  const wanted = { ...newOrder({ cart, settings, priced }, tx.now, null), orderId };
+  const wanted = { ...newOrder({ cart, settings, priced, giftCards: [] }, tx.now, null), orderId };
   await placeOrder(
     tx,
     shopId,

@@ -167,6 +167,7 @@ function pastOrder(
     appId: null,
     assistantSessionId: null,
     couponCodeKey: null,
+    giftCards: [],
     beyondStock: true,
     lowStockLevel: null,
     releaseAt: null,

@@ -17,6 +17,8 @@ interface Chart {
   bank: string;
   /** Money in transit: what a provider has collected and not paid out yet. */
   clearing: string;
+  /** Other liabilities: what is owed to the holders of gift cards, whose redemption is taxed and not their sale. */
+  giftCards: string;
 }
 
 /** The key for goods that are taxed in another member state: DATEV takes country and rate from the booking. */
@@ -38,6 +40,7 @@ const CHARTS: Readonly<Record<NonNullable<Accounting['chart']>, Chart>> = {
     outsideEu: '8338',
     bank: '1200',
     clearing: '1360',
+    giftCards: '1700',
   },
   SKR04: {
     id: '04',
@@ -54,6 +57,7 @@ const CHARTS: Readonly<Record<NonNullable<Accounting['chart']>, Chart>> = {
     outsideEu: '4338',
     bank: '1800',
     clearing: '1460',
+    giftCards: '3500',
   },
 };
 
@@ -65,6 +69,7 @@ export interface Ledger {
   accountLength: number;
   bank: string;
   clearing: string;
+  giftCards: string;
   /** `tax` is the account of the tax, where the revenue account takes the net amount. */
   revenue: (supply: Pick<TreatedSupply, 'treatment' | 'country' | 'rate'>) => {
     account: string;
@@ -84,6 +89,7 @@ export function ledgerOf(accounting: Accounting): Ledger {
     accountLength,
     bank: inLength(accounting.bankAccount ?? chart.bank),
     clearing: inLength(accounting.clearingAccount ?? chart.clearing),
+    giftCards: inLength(chart.giftCards),
     revenue: ({ treatment, country, rate }) => {
       const rule = accounts.find(
         (one) =>

@@ -36,6 +36,8 @@ export interface BookedPayment {
   currency: string;
   /** It went through a payment provider. */
   isByProvider: boolean;
+  /** It came from a gift card, or went to one. */
+  isByGiftCard: boolean;
   orderNumber: string;
   customerNumber: string;
   billingAddress: Address;
@@ -96,12 +98,15 @@ export function documentBookings(document: BookedDocument, ledger: Ledger): Book
   });
 }
 
-/** Money that came in on the bank or clearing account, against the debtor; a refund is the reverse. */
+/**
+ * Money that came in on the bank or clearing account, or that the shop no longer owes to the holder of a gift card, against
+ * the debtor; a refund is the reverse.
+ */
 export function paymentBookings(payment: BookedPayment, ledger: Ledger): Booking[] {
   const { kind, at, orderNumber, billingAddress, invoiceNumber } = payment;
   const isRefund = kind === 'refund';
   const facts = {
-    account: payment.isByProvider ? ledger.clearing : ledger.bank,
+    account: moneyAccount(payment, ledger),
     contra: ledger.debtor(payment.customerNumber),
     date: dayOf(at),
     // Without an invoice the order number shows what was paid.
@@ -111,6 +116,11 @@ export function paymentBookings(payment: BookedPayment, ledger: Ledger): Booking
     orderNumber,
   };
   return booking(facts, isRefund ? 0 - payment.amount : payment.amount);
+}
+
+function moneyAccount({ isByProvider, isByGiftCard }: BookedPayment, ledger: Ledger): string {
+  if (isByGiftCard) return ledger.giftCards;
+  return isByProvider ? ledger.clearing : ledger.bank;
 }
 
 type BookingFacts = Omit<Booking, 'amount' | 'side' | 'secondReference'> & {

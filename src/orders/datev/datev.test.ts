@@ -157,6 +157,7 @@ test('payments and refunds are booked against the debtor', () => {
     amount: 5_000,
     currency: 'EUR',
     isByProvider: true,
+    isByGiftCard: false,
     orderNumber: 'ORD1/7',
     customerNumber: 'A-77',
     billingAddress: address,

@@ -46,6 +46,7 @@ export function findBookedPayments(
         where payment_attempt.shop_id = ${shopId} and payment_attempt.attempt_id = payment.payment_id
           and payment_attempt.order_id = payment.order_id
       ) as "isByProvider",
+      payment.gift_card_id is not null as "isByGiftCard",
       customer_order.order_number as "orderNumber", customer.customer_number as "customerNumber",
       customer_order.billing_address as "billingAddress",
       coalesce(customer_order.buyer #>> '{vatCheck,vatNumber}', customer_order.billing_address ->> 'vatId')

@@ -398,6 +398,7 @@ function netAmounts(document: DocumentFacts, words: Messages['documents']): NetA
     adjustments.push(...charged.filter((one) => one.amount !== 0));
     taxes.push({ category, basis, tax });
   }
+  const prepaid = terms.isPaid ? content.grandTotal : (terms.giftCards ?? 0);
   const amounts = adjustments.map(({ amount }) => amount);
   return {
     lines,
@@ -410,8 +411,8 @@ function netAmounts(document: DocumentFacts, words: Messages['documents']): NetA
       net: content.totalBeforeTax,
       tax: content.totalTax,
       gross: content.grandTotal,
-      prepaid: terms.isPaid ? content.grandTotal : 0,
-      payable: terms.isPaid ? 0 : content.grandTotal,
+      prepaid,
+      payable: content.grandTotal - prepaid,
     },
   };
 }

@@ -454,12 +454,14 @@ const variants = fc.record({
   noTaxesMessage: fc.constantFrom(null, 'Kleinunternehmer nach § 19 UStG'),
   dueOn: fc.constantFrom(null, '2026-11-29'),
   isPaid: fc.boolean(),
+  /** Per cent of the total that gift cards have paid. */
+  cardShare: fc.constantFrom(0, 40, 100),
   locale: fc.constantFrom('en_GB', 'de_DE', 'fr_FR', 'sv_SE'),
   bank: fc.constantFrom(undefined, { iban: 'DE02 1203 0000 0000 2020 51', bic: 'BYLADEM1001' }),
 });
 type Variant = typeof variants extends fc.Arbitrary<infer Value> ? Value : never;
 
-function variantOf({ order, isCredit, isPart, bank, ...terms }: Variant): DocumentFacts {
+function variantOf({ order, isCredit, isPart, bank, cardShare, ...terms }: Variant): DocumentFacts {
   const { content } = order;
   const first = content.lines.slice(0, Math.ceil(content.lines.length / 2));
   const part = isPart ? partOf(content, first, [], { services: !isCredit }) : content;
@@ -469,6 +471,8 @@ function variantOf({ order, isCredit, isPart, bank, ...terms }: Variant): Docume
     { ...terms, invoice: isCredit ? { number: 999, issuedOn: '2026-11-01' } : null },
   );
   if (bank) document.terms.seller.bank = bank;
+  const giftCards = isCredit ? 0 : Math.floor((part.grandTotal * cardShare) / 100);
+  if (giftCards > 0) document.terms.giftCards = giftCards;
   return document;
 }
 

@@ -41,8 +41,10 @@ export interface DocumentTerms {
   deliveryCountry: string;
   /** null: nothing was shipped yet, so there is no date. */
   suppliedOn: string | null;
-  /** The whole order was paid before. */
+  /** The whole order was paid before, or gift cards have paid all of this document. */
   isPaid: boolean;
+  /** The part of an invoice that gift cards have paid, in minor units: BT-113. Missing: none. */
+  giftCards?: number;
   /** null: nothing was agreed. */
   dueOn: string | null;
   /** The shop's text below all documents, and on those without tax. */

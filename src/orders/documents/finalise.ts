@@ -16,6 +16,7 @@ import { recordReturnRefund } from '../manage-returns.ts';
 import { refunded } from '../refund.ts';
 import { includesServices } from '../refund-due.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
+import { sum } from '../../pricing/shares.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { documentEmail, type DocumentFinalised } from './document-email.ts';
 import { findTransport, requestDelivery } from '../transport/queries.ts';
@@ -27,7 +28,13 @@ import { findFinalised, insertDocument, toDocumentFacts, type DocumentRow } from
 import { refuseIncompleteSeller } from './seller-incomplete.ts';
 import { takeNumber } from '../../platform/counters.ts';
 import { decimalOf } from '../../http/request-fields.ts';
-import { findOrderActivity, updateDueAmount, type PartLine, type Return } from '../manage-queries.ts';
+import {
+  findOrderActivity,
+  findRefundableCards,
+  updateDueAmount,
+  type PartLine,
+  type Return,
+} from '../manage-queries.ts';
 
 export interface DocumentRequest {
   kind: DocumentKind;
@@ -66,7 +73,8 @@ export async function finaliseDocument(
 
   const settings = await shopSettings(tx, shopId);
   refuseIncompleteSeller(settings);
-  const whole = wholeOf(order, await findFinalised(tx, shopId, orderId), request);
+  const finalised = await findFinalised(tx, shopId, orderId);
+  const whole = wholeOf(order, finalised, request);
   const left = linesLeft(whole);
   const returned = await findCredited(tx, shopId, { order, settings }, request);
   const requested = returned?.lines ?? request.lines;
@@ -77,6 +85,10 @@ export async function finaliseDocument(
   const hasServices = carriesServices({ ...request, shipping }, whole, isRest);
   const content = partOf(whole.content, lines, whole.held, { services: hasServices });
 
+  const giftCards =
+    kind === 'Invoice'
+      ? cardShare(content, await findRefundableCards(tx, shopId, order.orderId), finalised)
+      : 0;
   const documentId = newId(tx.now);
   const draft: DocumentRow = {
     documentId,
@@ -87,7 +99,7 @@ export async function finaliseDocument(
     createdAt: tx.now,
     address: whole.invoice?.address ?? JSON.stringify(order.billingAddress),
     terms: {
-      ...termsOf(order, settings, request, { issuedAt, content, whole }),
+      ...termsOf(order, settings, request, { issuedAt, content, whole, giftCards }),
       hasServices,
       electronic: false,
       ...(settings.sandbox && { sandbox: true as const }),
@@ -158,6 +170,18 @@ async function findCredited(
     throw new Refusal('RETURN_NOT_CREDITABLE', { state: returned.state });
   }
   return { ...returned, hasServices: includesServices({ order, activity, settings }, returned) };
+}
+
+/** What gift cards have paid of a new invoice: what earlier ones that still stand have not taken up. */
+function cardShare(
+  { grandTotal }: Content,
+  cards: readonly { left: number }[],
+  finalised: readonly DocumentRow[],
+): number {
+  const taken = finalised
+    .filter((invoice) => invoice.kind === 'Invoice' && linesToCredit(invoice, finalised).length > 0)
+    .map(({ terms }) => terms.giftCards ?? 0);
+  return Math.max(0, Math.min(grandTotal, sum(cards.map(({ left }) => left)) - sum(taken)));
 }
 
 /** The amount of a credit note, as far as it was paid and not refunded before. */
@@ -364,7 +388,12 @@ function termsOf(
   order: ManagedOrder,
   settings: Settings,
   { kind, note }: DocumentRequest,
-  { issuedAt, content, whole }: { issuedAt: Date; content: Content; whole: Whole },
+  {
+    issuedAt,
+    content,
+    whole,
+    giftCards,
+  }: { issuedAt: Date; content: Content; whole: Whole; giftCards: number },
 ): Omit<DocumentTerms, 'hasServices' | 'electronic'> {
   const { invoice, corrected } = whole;
   const { locale } = order;
@@ -393,7 +422,10 @@ function termsOf(
     suppliedOn: invoice?.terms.suppliedOn ?? suppliedOn(order),
     isPaid:
       isInvoice &&
-      (order.paidOn !== null || order.paidAmount - order.refundedAmount >= order.content.grandTotal),
+      (order.paidOn !== null ||
+        order.paidAmount - order.refundedAmount >= order.content.grandTotal ||
+        (giftCards > 0 && giftCards >= content.grandTotal)),
+    ...(giftCards > 0 && { giftCards }),
     dueOn: due && dayOf(due),
     notes: invoicing.notes ? textIn(invoicing.notes, locale, defaultLocale) : null,
     noTaxesMessage: settings.noTaxesMessage,

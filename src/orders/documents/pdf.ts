@@ -335,6 +335,11 @@ function sums(page: Page): void {
   rule(page.y, { from: mm(110), color: INK.strong, weight: 0.8 });
   page.y += 5;
   amountRow(page, words.total[kind], content.grandTotal, { size: 11, font: 'bold' });
+  const { giftCards = 0, isPaid } = document.terms;
+  if (giftCards > 0) {
+    amountRow(page, words.giftCards, -giftCards);
+    if (!isPaid) amountRow(page, words.payable, content.grandTotal - giftCards, { ...CELL, font: 'bold' });
+  }
   page.y += 10;
   if (content.taxType !== 'NONE') taxTable(page);
 }

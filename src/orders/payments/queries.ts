@@ -33,7 +33,7 @@ const columnsOf = (shopId: string) => sql`
   redirect_to as "redirectTo", wish, created_at as "createdAt", updated_at as "updatedAt", checks, error, (
     select release_at from customer_order
     where customer_order.shop_id = ${shopId} and customer_order.order_id = payment_attempt.order_id
-      and paid_amount = 0 and cancelled_at is null
+      and paid_amount = gift_card_amount and cancelled_at is null
   ) as "releaseAt"`;
 
 /** It can still bring money: the condition of `payment_attempt_live`. */

@@ -90,6 +90,7 @@ async function receive(
   await queuePaymentProblem(tx, shopId, settings, paid, { problem: 'notNeeded', amount: excess });
   const refund = { paymentId: newId(tx.now), reference: null, note: null, returnId: null };
   await refunded({ tx, shopId }, { order: paid, appId: null }, excess, refund, {
+    destination: 'money',
     reason: order.cancelledAt ? 'paid after the order was cancelled' : 'paid more than the order needs',
   });
 }

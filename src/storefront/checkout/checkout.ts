@@ -25,6 +25,7 @@ import {
   setAddresses,
 } from './address-step.ts';
 import { chooseMethods, deliveryPage, parseMethods } from './delivery-step.ts';
+import { addTypedCard, removeChosenCard } from './gift-cards.ts';
 import { consentField, reviewPage } from './review-step.ts';
 import { firstMissingStep, type Step } from './steps.ts';
 import type { Page } from '../page.ts';
@@ -119,6 +120,20 @@ export function checkout(pages: Pages, tokens: OrderTokens, newsletters: Newslet
     async (visit, request) =>
       (await pickUpCart(visit, request, '/checkout/review')) ??
       atStep(visit, '/checkout/review', (visitorCart) => reviewPage(visit, visitorCart)),
+  );
+
+  pages.post('/checkout/gift-cards', async (visit, request) =>
+    atStep(visit, '/checkout/review', (visitorCart) =>
+      addTypedCard(visit, visitorCart.cart.cartId, request, (giftCard) =>
+        reviewPage(visit, visitorCart, { status: 400, giftCard }),
+      ),
+    ),
+  );
+
+  pages.post('/checkout/gift-cards/remove', async (visit, { field }) =>
+    atStep(visit, '/checkout/review', (visitorCart) =>
+      removeChosenCard(visit, visitorCart.cart.cartId, field('card')),
+    ),
   );
 
   pages.post(
@@ -230,6 +245,7 @@ function reviewMessage(error: unknown, locale: string): string | undefined {
   const messages = messagesIn(locale).storefront.checkout;
   if (error instanceof NotAsReviewed || error instanceof DeliveryChanged) return messages.changed;
   if (error instanceof CheckoutRefused) return error.reason;
+  if (error instanceof Refusal && error.code === 'GIFT_CARD_CHANGED') return messages.giftCards.changed;
   return error instanceof Refusal && error.code === 'APP_NOT_ANSWERING' ? messages.tryAgain : undefined;
 }
 

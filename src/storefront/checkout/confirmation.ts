@@ -15,7 +15,7 @@ import { OTHER_METHODS, otherMethods } from '../payment/other-methods.ts';
 import { hasFailed, paymentNotice } from '../payment/payment-notice.ts';
 import { orderCompleted } from '../scripts/events.ts';
 import type { Pages } from '../pages.ts';
-import { priceText } from '../../http/price-text.ts';
+import { moneyText } from '../../http/price-text.ts';
 import { shopPath, type Visit } from '../visit.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 
@@ -45,14 +45,14 @@ export function confirmation(pages: Pages, tokens: OrderTokens): void {
             : html`<p>${messages.number({ number: order.orderNumber })}</p>
                 <p>${messages.email({ address: order.billingAddress.emailAddress ?? '' })}</p>
                 <h2>${messages.next}</h2>
-                ${paymentNotice(visit, token, found, payment) ?? nextSteps(visit, order)}`
+                ${paymentNotice(visit, token, found, payment) ?? nextSteps(visit, order, payment.outstanding)}`
         }
         ${orderParties(visit, order, {
           hasLinks: false,
           delivery: orderDelivery(found, locale),
           pickup: found.content.shipping?.pickup,
         })}
-        ${linesAndTotals(visit, order, found.content)}
+        ${linesAndTotals(visit, order, found.content, { payments: found.payments, left: payment.outstanding })}
         <p>
           <a class="${isUnpaid ? 'button quiet' : 'button'}" href="${shopPath(visit, `/order/${token}`)}"
             >${messages.order}</a
@@ -91,11 +91,11 @@ async function failedPayment(
 /** Every new shop has this key for an invoice. */
 const BY_INVOICE = 'invoice';
 
-/** The next steps of the customer and of the shop. */
-export function nextSteps({ settings, locale }: Visit, order: Order): Markup {
+/** The next steps of the customer and of the shop; `outstanding` is in minor units. */
+export function nextSteps({ settings, locale }: Visit, order: Order, outstanding: number): Markup {
   const messages = messagesIn(locale).storefront.confirmation;
   const { paymentMethod } = order.paymentData ?? {};
-  const { grandTotal } = order.lineItemContainer;
+  const { currency } = order.lineItemContainer.grandTotal;
   const transfer = bankTransfer(
     { orderNumber: order.orderNumber, paymentMethodId: paymentMethod?.id },
     settings,
@@ -103,7 +103,7 @@ export function nextSteps({ settings, locale }: Visit, order: Order): Markup {
   const key = settings.paymentMethods.find(
     ({ paymentMethodId }) => paymentMethodId === paymentMethod?.id,
   )?.key;
-  if (grandTotal.amount > 0 && transfer) {
+  if (outstanding > 0 && transfer) {
     const facts = [
       [messages.bank.holder, transfer.holder],
       [messages.bank.name, transfer.bank],
@@ -112,12 +112,12 @@ export function nextSteps({ settings, locale }: Visit, order: Order): Markup {
       [messages.bank.reference, transfer.reference],
     ].filter((fact): fact is [string, string] => fact[1] !== undefined);
     return html`<p>
-        ${messages.transfer({ total: priceText(grandTotal, locale), number: transfer.reference })}
+        ${messages.transfer({ total: moneyText(outstanding, currency, locale), number: transfer.reference })}
       </p>
       <p>${facts.map(([name, text]) => html`${name}: <strong>${text}</strong><br />`)}</p>`;
   }
   const provider = paymentMethod?.providerName;
-  return html`${grandTotal.amount > 0 && key === BY_INVOICE && html`<p>${messages.invoice}</p>`}
-    ${grandTotal.amount > 0 && provider && html`<p>${messages.provider({ name: provider })}</p>`}
+  return html`${outstanding > 0 && key === BY_INVOICE && html`<p>${messages.invoice}</p>`}
+    ${outstanding > 0 && provider && html`<p>${messages.provider({ name: provider })}</p>`}
     <p>${messages.inProgress}</p>`;
 }

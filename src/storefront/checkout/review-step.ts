@@ -10,6 +10,7 @@ import type { PageName } from '../../shops/legal/schema.ts';
 import { orderLines, summary, type Sums } from '../cart/cart-summary.ts';
 import { messagesIn, type Message } from '../../kernel/messages.ts';
 import { pickupText } from './pickup-text.ts';
+import { giftCardForms, giftCardSums, orderCardSums, type RejectedCode } from './gift-cards.ts';
 import { checkoutHeader, vatNotice, type Step } from './steps.ts';
 import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
@@ -24,11 +25,18 @@ import { moneyText } from '../../http/price-text.ts';
 export async function reviewPage(
   visit: Visit,
   visitorCart: VisitorCart,
-  rejection?: { status: 400 | 409; message: string; consents?: readonly ConsentKind[] },
+  rejection?: {
+    status: 400 | 409;
+    message?: string;
+    consents?: readonly ConsentKind[];
+    giftCard?: RejectedCode;
+  },
 ): Promise<Page> {
   const messages = messagesIn(visit.locale).storefront.checkout;
   const { content, totals } = visitorCart.priced;
   const { billingAddress, buyer } = visitorCart.cart;
+  const giftCards = await giftCardForms(visit, visitorCart, rejection?.giftCard);
+  const reviewed = reviewDigest(visitorCart.cart, content, visitorCart.giftCards);
   const isConsumer = !billingAddress || !isBusinessBuyer(billingAddress, buyer);
   return {
     title: messages.review,
@@ -38,7 +46,10 @@ export async function reviewPage(
     events: await cartEvents(visit, visitorCart.view),
     header: checkoutHeader(visit, visitorCart, '/checkout/review'),
     main: html`<h1>${messages.review}</h1>
-      ${rejection && html`<div class="notice" role="alert"><p class="error">${rejection.message}</p></div>`}
+      ${
+        rejection?.message !== undefined &&
+        html`<div class="notice" role="alert"><p class="error">${rejection.message}</p></div>`
+      }
       ${changedTotal(visit, visitorCart)} ${vatNotice(visit, visitorCart)}
       <div class="columns review">
         <div>
@@ -49,12 +60,12 @@ export async function reviewPage(
           })}
           <h2>${messages.items}</h2>
           ${orderLines(visit, visitorCart.view, content)}
-          ${isConsumer && content.lines.some(isGoods) && legalGuaranteeNotice(visit)}
+          ${isConsumer && content.lines.some(isGoods) && legalGuaranteeNotice(visit)} ${giftCards}
         </div>
         <form method="post" action="${shopPath(visit, '/checkout/order')}">
           <h2>${messagesIn(visit.locale).storefront.cart.summary}</h2>
-          ${summary(visit, visitorCart.view, content)}
-          <input type="hidden" name="reviewed" value="${reviewDigest(visitorCart.cart, content)}" />
+          ${summary(visit, visitorCart.view, content)} ${giftCardSums(visit, visitorCart)}
+          <input type="hidden" name="reviewed" value="${reviewed}" />
           ${legalTexts(visit)} ${consentFields(visit, visitorCart, rejection?.consents)}
           <p><button class="button">${messages.order}</button></p>
         </form>
@@ -185,7 +196,12 @@ function addressText({ settings, locale }: Visit, address: Address, { hasEmail =
   </address>`;
 }
 
-export function linesAndTotals(visit: Visit, sums: Sums, content: Content): Markup {
+export function linesAndTotals(
+  visit: Visit,
+  sums: Sums,
+  content: Content,
+  { payments, left }: { payments: Parameters<typeof orderCardSums>[1]; left: number },
+): Markup {
   return html`<div class="columns">
     <section aria-labelledby="items">
       <h2 id="items">${messagesIn(visit.locale).storefront.checkout.items}</h2>
@@ -193,7 +209,7 @@ export function linesAndTotals(visit: Visit, sums: Sums, content: Content): Mark
     </section>
     <section aria-labelledby="sums">
       <h2 id="sums">${messagesIn(visit.locale).storefront.cart.summary}</h2>
-      ${summary(visit, sums, content)}
+      ${summary(visit, sums, content)} ${orderCardSums(visit, payments, { left, currency: content.currency })}
     </section>
   </div>`;
 }

@@ -81,7 +81,7 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
       ${problem !== undefined && html`<div class="notice" role="alert"><p class="error">${problem}</p></div>`}
       <section class="todo now" aria-labelledby="now">
         <h2 id="now">${messages.status[orderStatus(opened)]}</h2>
-        ${isUnpaid && (paymentNotice(visit, opened.token, order, payment) ?? nextSteps(visit, view))}
+        ${isUnpaid && (paymentNotice(visit, opened.token, order, payment) ?? nextSteps(visit, view, payment.outstanding))}
         ${otherMethods(visit, opened.token, methods)} ${parcels(visit, opened)}
         ${delivery !== undefined && html`<p>${delivery}</p>`} ${returnedList(visit, opened)}
       </section>
@@ -96,7 +96,10 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
         </section>
       </div>
       ${orderParties(visit, view, { hasLinks: false, delivery, pickup: order.content.shipping?.pickup })}
-      ${linesAndTotals(visit, view, order.content)}`,
+      ${linesAndTotals(visit, view, order.content, {
+        payments: opened.activity.payments,
+        left: payment.outstanding,
+      })}`,
   });
 }
 
