@@ -484,6 +484,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rs/shops/{shopId}/carts/{cartId}/gift-cards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get gift cards of a cart
+         * @description The cards that the cart is paid with, and what is left for its payment method. Gift cards are no discount: the total of the cart stays as it is.
+         *
+         *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getCartGiftCards"];
+        put?: never;
+        /**
+         * Add gift card to a cart
+         * @description A cart is paid with at most 10 cards. Nothing is taken from a card before the order; an order for which it no longer has its part is refused with 409. Unknown codes are limited to prevent guessing: 20 per hour, shop and client address, and with an access token 20 per hour and cart; then 429 with Retry-After. 409: the card is empty, blocked, expired or in another currency.
+         *
+         *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Failed tries have a limit of their own. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["addCartGiftCard"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/rs/shops/{shopId}/carts/{cartId}/gift-cards/{giftCardId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove gift card from a cart
+         * @description Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        delete: operations["deleteCartGiftCard"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rs/shops/{shopId}/carts/{cartId}/billing-address": {
         parameters: {
             query?: never;
@@ -1443,7 +1491,7 @@ export interface paths {
         put?: never;
         /**
          * Create order refund
-         * @description Refunds a payment through its provider, or records a refund made by hand; then informs the customer by email. A refund through a provider is requested first and done a moment later. With returnId it belongs to that return, which becomes refunded; more than is left of the refund of the return needs goodwill, a reason. 409: more than is left of the payments or of the return, or the items of the return are not back.
+         * @description Gives back what gift cards have paid, then refunds a payment through its provider, or records a refund made by hand; then informs the customer by email. With asStoreCredit all of it becomes a new gift card of the customer. A refund through a provider is requested first and done a moment later. With returnId it belongs to that return, which becomes refunded; more than is left of the refund of the return needs goodwill, a reason. 409: more than is left of the payments or of the return, or the items of the return are not back.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -2401,6 +2449,142 @@ export interface paths {
          *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         delete: operations["deleteSegment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/gift-cards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List gift cards
+         * @description Gift cards and store credit, the newest first. Their codes are known to their holders only.
+         *
+         *     Scope: giftcards_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listGiftCards"];
+        put?: never;
+        /**
+         * Issue gift card
+         * @description Makes a card that the shop owes to whoever knows its code, or the store credit of a customer. The answer is the only one that holds the code. No document is made: selling a card is not taxed, its redemption is.
+         *
+         *     Scope: giftcards_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` and a token it happens once, and a repeated call gets the first answer. Without a token the key is ignored. It goes beyond the ePages API.
+         */
+        post: operations["issueGiftCard"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/gift-cards/{giftCardId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get gift card
+         * @description Scope: giftcards_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getGiftCard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/gift-cards/{giftCardId}/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List gift card entries
+         * @description The ledger of a card, the newest entry first. Entries are never changed, and their sum is the balance.
+         *
+         *     Scope: giftcards_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listGiftCardEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/gift-cards/{giftCardId}/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set gift card state
+         * @description Blocks a card, or lets it be redeemed again. 409: it has expired.
+         *
+         *     Scope: giftcards_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["setGiftCardState"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/gift-cards/{giftCardId}/corrections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Correct gift card
+         * @description Adds to the balance, or takes from it. 409: less would be left than nothing, or the card has expired.
+         *
+         *     Scope: giftcards_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["correctGiftCard"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/gift-card-liability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get gift card liability
+         * @description What the shop owed to the holders of its cards at the end of a day, for the balance sheet. It stays the same once the day is over.
+         *
+         *     Scope: giftcards_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getGiftCardLiability"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -6692,6 +6876,34 @@ export interface components {
              */
             code: string;
         };
+        /** CartGiftCards */
+        CartGiftCards: {
+            /** @description In the order in which they are used up. */
+            items: {
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                giftCardId: string;
+                /**
+                 * @description The last four characters of its code.
+                 * @example HP4S
+                 */
+                lastCharacters: string;
+                /** @description What it would pay if the cart was ordered now. */
+                amount: components["schemas"]["Price"];
+            }[];
+            /** @description What is left for the payment method of the cart. */
+            outstandingAmount: components["schemas"]["Price"];
+        };
+        /** GiftCardCode */
+        GiftCardCode: {
+            /**
+             * @description The code, in any case, with or without its hyphens.
+             * @example 7QXM-2KTR-9DWA-HP4S
+             */
+            code: string;
+        };
         /** PaymentDataUpdateRequest */
         PaymentDataUpdateRequest: {
             /**
@@ -7466,6 +7678,11 @@ export interface components {
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             returnId: string | null;
+            /**
+             * @description The gift card that has paid, or that the refund went to; absent: it was money.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            giftCardId?: string;
             /**
              * @description Of a refund through a payment provider that is not done: requested until the provider has made it; one that has failed counts for nothing. Absent: it is done.
              * @example requested
@@ -8447,6 +8664,11 @@ export interface components {
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
              */
             returnId?: string | null;
+            /**
+             * @description Refunds as store credit: a new gift card of the customer, whose code is sent by email. Only where the customer agrees: the law entitles to money. Absent: the part that gift cards have paid goes back to them, and only then money is paid back.
+             * @example false
+             */
+            asStoreCredit?: boolean | null;
             /**
              * @description Why it is a goodwill refund, which returns and cancellations do not justify: the whole amount, or with returnId the part beyond the refund of the return.
              * @example arrived late
@@ -9913,6 +10135,242 @@ export interface components {
             /** @description The conditions, at least one. A customer of the segment meets all of them. */
             filter: components["schemas"]["SegmentFilterRequest"];
         };
+        /** GiftCard */
+        GiftCard: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            giftCardId: string;
+            /**
+             * @description The last four characters of its code.
+             * @example HP4S
+             */
+            lastCharacters: string;
+            /**
+             * @description Only an active card can be redeemed.
+             * @example active
+             * @enum {string}
+             */
+            state: "active" | "blocked" | "expired";
+            /** @description What is left on it; taxType GROSS. */
+            balance: components["schemas"]["Price"];
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            creationDate: string;
+            /**
+             * @description The last day on which it can be redeemed, UTC; null: it does not expire.
+             * @example 2029-12-31
+             */
+            expiresOn: string | null;
+            /**
+             * @description The customer whose store credit it is; null: it belongs to the holder of the code.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            customerId: string | null;
+            /**
+             * @description For the people of the shop.
+             * @example Prize of the summer raffle
+             */
+            note: string | null;
+        };
+        /** GiftCards */
+        GiftCards: {
+            /**
+             * @description Hits over all pages.
+             * @example 42
+             */
+            results: number;
+            /**
+             * @description The page shown, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description The page size in force.
+             * @example 10
+             */
+            resultsPerPage: number;
+            /** @description The entries of this page. */
+            items: components["schemas"]["GiftCard"][];
+        };
+        /** GiftCardCreateRequest */
+        GiftCardCreateRequest: {
+            /**
+             * @description What it is worth, more than 0.
+             * @example 50
+             */
+            value: components["schemas"]["Decimal"];
+            /**
+             * @description One of the shop; absent: its default.
+             * @example EUR
+             */
+            currency?: string | null;
+            /**
+             * @description The last day on which it can be redeemed, UTC; null: it does not expire. Absent: as long as the law of the country of the shop asks for at least, or without an end where it says nothing.
+             * @example 2029-12-31
+             */
+            expiresOn?: string | null;
+            /**
+             * @description Makes it the store credit of this customer.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            customerId?: string | null;
+            /**
+             * @description For the people of the shop.
+             * @example Prize of the summer raffle
+             */
+            note?: string | null;
+        };
+        /** GiftCardIssued */
+        GiftCardIssued: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            giftCardId: string;
+            /**
+             * @description The last four characters of its code.
+             * @example HP4S
+             */
+            lastCharacters: string;
+            /**
+             * @description Only an active card can be redeemed.
+             * @example active
+             * @enum {string}
+             */
+            state: "active" | "blocked" | "expired";
+            /** @description What is left on it; taxType GROSS. */
+            balance: components["schemas"]["Price"];
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            creationDate: string;
+            /**
+             * @description The last day on which it can be redeemed, UTC; null: it does not expire.
+             * @example 2029-12-31
+             */
+            expiresOn: string | null;
+            /**
+             * @description The customer whose store credit it is; null: it belongs to the holder of the code.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            customerId: string | null;
+            /**
+             * @description For the people of the shop.
+             * @example Prize of the summer raffle
+             */
+            note: string | null;
+            /**
+             * @description The code, which is shown only now. Whoever knows it can spend the balance.
+             * @example 7QXM-2KTR-9DWA-HP4S
+             */
+            code: string;
+        };
+        /** GiftCardEntry */
+        GiftCardEntry: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            entryId: string;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            recordedOn: string;
+            /**
+             * @description Why the balance has changed.
+             * @example redeem
+             * @enum {string}
+             */
+            kind: "issue" | "redeem" | "refund" | "correct" | "expire";
+            /** @description What was added to the balance; negative: what has left the card. */
+            amount: components["schemas"]["Price"];
+            /**
+             * @description The order that was paid or refunded; null: none.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            orderId: string | null;
+            /**
+             * @description Of a correction.
+             * @example Redeemed at the till
+             */
+            reason: string | null;
+        };
+        /** GiftCardEntries */
+        GiftCardEntries: {
+            /**
+             * @description Hits over all pages.
+             * @example 42
+             */
+            results: number;
+            /**
+             * @description The page shown, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description The page size in force.
+             * @example 10
+             */
+            resultsPerPage: number;
+            /** @description The entries of this page. */
+            items: components["schemas"]["GiftCardEntry"][];
+        };
+        /** GiftCardState */
+        GiftCardState: {
+            /**
+             * @description A blocked card keeps its balance, and cannot be redeemed.
+             * @example blocked
+             * @enum {string}
+             */
+            state: "active" | "blocked";
+        };
+        /** GiftCardCorrection */
+        GiftCardCorrection: {
+            /**
+             * @description What is added to the balance; negative: taken from it.
+             * @example -12.5
+             */
+            amount: components["schemas"]["Decimal"];
+            /**
+             * @description Stays in the ledger.
+             * @example Redeemed at the till
+             */
+            reason: string;
+        };
+        /** GiftCardLiability */
+        GiftCardLiability: {
+            /**
+             * @description The day at whose end this was so, UTC.
+             * @example 2026-12-31
+             */
+            on: string;
+            /** @description One for each currency in which cards were issued until then. */
+            items: {
+                /**
+                 * @description ISO 4217 code.
+                 * @example EUR
+                 */
+                currency: string;
+                /** @description Of all cards that were issued. */
+                issued: components["schemas"]["Price"];
+                /** @description What orders were paid with; negative. */
+                redeemed: components["schemas"]["Price"];
+                /** @description What came back to cards, store credit included. */
+                refunded: components["schemas"]["Price"];
+                /** @description The sum of all corrections. */
+                corrected: components["schemas"]["Price"];
+                /** @description What was left on cards that have expired; negative. */
+                expired: components["schemas"]["Price"];
+                /** @description The sum of these: what the shop owes to the holders of its cards. */
+                owed: components["schemas"]["Price"];
+            }[];
+        };
         /** CustomerExport */
         CustomerExport: {
             /**
@@ -9967,6 +10425,10 @@ export interface components {
             }[];
             /** @description Tags that people of the shop gave. */
             tags: {
+                [key: string]: unknown;
+            }[];
+            /** @description Store credit, oldest first. */
+            storeCredit: {
                 [key: string]: unknown;
             }[];
             /** @description Newsletters, subscribed or not. */
@@ -10069,6 +10531,11 @@ export interface components {
              * @example 2
              */
             tagsDeleted: number;
+            /**
+             * @description Gift cards that were store credit, and now belong to the holder of their code.
+             * @example 2
+             */
+            storeCreditKept: number;
             /**
              * @description Newsletter subscriptions.
              * @example 2
@@ -14293,6 +14760,11 @@ export interface components {
          */
         lineItemId: string;
         /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        giftCardId: string;
+        /**
          * @description Only orders placed before this moment; at most a year after createdAfter.
          * @example 2026-11-01T00:00:00Z
          */
@@ -14474,6 +14946,8 @@ export type CartCreateRequest = components['schemas']['CartCreateRequest'];
 export type LineItemUpdateRequest = components['schemas']['LineItemUpdateRequest'];
 export type LineItemPriceUpdateRequest = components['schemas']['LineItemPriceUpdateRequest'];
 export type CouponCode = components['schemas']['CouponCode'];
+export type CartGiftCards = components['schemas']['CartGiftCards'];
+export type GiftCardCode = components['schemas']['GiftCardCode'];
 export type PaymentDataUpdateRequest = components['schemas']['PaymentDataUpdateRequest'];
 export type ShippingDataUpdateRequest = components['schemas']['ShippingDataUpdateRequest'];
 export type DeliveryOptionDays = components['schemas']['DeliveryOptionDays'];
@@ -14601,6 +15075,15 @@ export type Segment = components['schemas']['Segment'];
 export type Segments = components['schemas']['Segments'];
 export type SegmentFilterRequest = components['schemas']['SegmentFilterRequest'];
 export type SegmentRequest = components['schemas']['SegmentRequest'];
+export type GiftCard = components['schemas']['GiftCard'];
+export type GiftCards = components['schemas']['GiftCards'];
+export type GiftCardCreateRequest = components['schemas']['GiftCardCreateRequest'];
+export type GiftCardIssued = components['schemas']['GiftCardIssued'];
+export type GiftCardEntry = components['schemas']['GiftCardEntry'];
+export type GiftCardEntries = components['schemas']['GiftCardEntries'];
+export type GiftCardState = components['schemas']['GiftCardState'];
+export type GiftCardCorrection = components['schemas']['GiftCardCorrection'];
+export type GiftCardLiability = components['schemas']['GiftCardLiability'];
 export type CustomerExport = components['schemas']['CustomerExport'];
 export type CustomerErasure = components['schemas']['CustomerErasure'];
 export type ContentPageSummaryItem = components['schemas']['ContentPageSummaryItem'];
@@ -14784,6 +15267,7 @@ export type ParameterResultsPerPage = components['parameters']['resultsPerPage']
 export type ParameterCartId = components['parameters']['cartId'];
 export type ParameterXEPagesCartToken = components['parameters']['X-ePages-Cart-Token'];
 export type ParameterLineItemId = components['parameters']['lineItemId'];
+export type ParameterGiftCardId = components['parameters']['giftCardId'];
 export type ParameterCreatedBefore = components['parameters']['createdBefore'];
 export type ParameterCreatedAfter = components['parameters']['createdAfter'];
 export type ParameterField = components['parameters']['field'];
@@ -18355,6 +18839,390 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /rs/shops/DemoShop/carts/01941A03-2000-7001-955C-068ED9866A0A/coupon/01941A03-2000-7000-8183-282FEE6FE375",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getCartGiftCards: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The token that came in the answer which created the cart.
+                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 */
+                "X-ePages-Cart-Token": string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
+                 */
+                cartId: components["parameters"]["cartId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CartGiftCards"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: GET /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/gift-cards",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/gift-cards",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: GET /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/gift-cards",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/gift-cards",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    addCartGiftCard: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The token that came in the answer which created the cart.
+                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 */
+                "X-ePages-Cart-Token": string;
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-addCartGiftCard
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
+                 */
+                cartId: components["parameters"]["cartId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "code": "7QXM-2KTR-9DWA-HP4S"
+                 *     }
+                 */
+                "application/json": components["schemas"]["GiftCardCode"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CartGiftCards"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/gift-cards",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/gift-cards",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/gift-cards",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/gift-cards",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/gift-cards",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/gift-cards",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    deleteCartGiftCard: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The token that came in the answer which created the cart.
+                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 */
+                "X-ePages-Cart-Token": string;
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-deleteCartGiftCard
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
+                 */
+                cartId: components["parameters"]["cartId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                giftCardId: components["parameters"]["giftCardId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CartGiftCards"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/gift-cards/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -33043,6 +33911,940 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/segments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listGiftCards: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
+                 * @example 1
+                 */
+                page?: components["parameters"]["page"];
+                /**
+                 * @description Page size; more than 100 is taken as 100.
+                 * @example 20
+                 */
+                resultsPerPage?: number;
+                /**
+                 * @description Full locale, language and country. Absent or not offered by the shop: the default locale of the shop.
+                 * @example en_GB
+                 */
+                locale?: components["parameters"]["locale"];
+                /**
+                 * @description Only the store credit of this customer.
+                 * @example 018BB160-E800-7001-9537-5A420D36DC00
+                 */
+                customerId?: string;
+                /**
+                 * @description Only cards whose code ends like this.
+                 * @example HP4S
+                 */
+                lastCharacters?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GiftCards"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /manage/shops/DemoShop/gift-cards",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/gift-cards",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope giftcards_read, Request: GET /manage/shops/DemoShop/gift-cards",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/gift-cards",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/gift-cards",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    issueGiftCard: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Full locale, language and country. Absent or not offered by the shop: the default locale of the shop.
+                 * @example en_GB
+                 */
+                locale?: components["parameters"]["locale"];
+            };
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-issueGiftCard
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "value": 50,
+                 *       "currency": "EUR",
+                 *       "expiresOn": "2029-12-31",
+                 *       "customerId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                 *       "note": "Prize of the summer raffle"
+                 *     }
+                 */
+                "application/json": components["schemas"]["GiftCardCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GiftCardIssued"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/gift-cards",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/gift-cards",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope giftcards_write, Request: POST /manage/shops/DemoShop/gift-cards",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/NoSuchShop/gift-cards",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/gift-cards",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/gift-cards",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getGiftCard: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Full locale, language and country. Absent or not offered by the shop: the default locale of the shop.
+                 * @example en_GB
+                 */
+                locale?: components["parameters"]["locale"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                giftCardId: components["parameters"]["giftCardId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GiftCard"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope giftcards_read, Request: GET /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/gift-cards/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listGiftCardEntries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
+                 * @example 1
+                 */
+                page?: components["parameters"]["page"];
+                /**
+                 * @description Page size; more than 100 is taken as 100.
+                 * @example 20
+                 */
+                resultsPerPage?: number;
+                /**
+                 * @description Full locale, language and country. Absent or not offered by the shop: the default locale of the shop.
+                 * @example en_GB
+                 */
+                locale?: components["parameters"]["locale"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                giftCardId: components["parameters"]["giftCardId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GiftCardEntries"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/entries",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/entries",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope giftcards_read, Request: GET /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/entries",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/gift-cards/00000000-0000-0000-0000-000000000000/entries",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/entries",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    setGiftCardState: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Full locale, language and country. Absent or not offered by the shop: the default locale of the shop.
+                 * @example en_GB
+                 */
+                locale?: components["parameters"]["locale"];
+            };
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-setGiftCardState
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                giftCardId: components["parameters"]["giftCardId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "state": "blocked"
+                 *     }
+                 */
+                "application/json": components["schemas"]["GiftCardState"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GiftCard"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/state",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/state",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope giftcards_write, Request: PUT /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/state",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/gift-cards/00000000-0000-0000-0000-000000000000/state",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/state",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/state",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    correctGiftCard: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Full locale, language and country. Absent or not offered by the shop: the default locale of the shop.
+                 * @example en_GB
+                 */
+                locale?: components["parameters"]["locale"];
+            };
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-correctGiftCard
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                giftCardId: components["parameters"]["giftCardId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "amount": -12.5,
+                 *       "reason": "Redeemed at the till"
+                 *     }
+                 */
+                "application/json": components["schemas"]["GiftCardCorrection"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GiftCard"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/corrections",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/corrections",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope giftcards_write, Request: POST /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/corrections",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/gift-cards/00000000-0000-0000-0000-000000000000/corrections",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/corrections",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/gift-cards/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/corrections",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getGiftCardLiability: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Full locale, language and country. Absent or not offered by the shop: the default locale of the shop.
+                 * @example en_GB
+                 */
+                locale?: components["parameters"]["locale"];
+                /**
+                 * @description A day, UTC; absent: today.
+                 * @example 2026-12-31
+                 */
+                on?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GiftCardLiability"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /manage/shops/DemoShop/gift-card-liability",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/gift-card-liability",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope giftcards_read, Request: GET /manage/shops/DemoShop/gift-card-liability",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/gift-card-liability",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/gift-card-liability",
                      *       "status": "Too Many Requests"
                      *     }
                      */
