@@ -156,7 +156,12 @@ async function child({ requests, seed }: Options): Promise<number> {
   const db = openDatabase({ connection: server.connection });
   try {
     await migrate(db, () => {});
-    const config = readConfig({ KONTOR_DATA: data, RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0' });
+    const config = readConfig({
+      KONTOR_DATA: data,
+      RATE_LIMIT: '0',
+      RATE_LIMIT_ANONYMOUS: '0',
+      WEBHOOK_ALLOW: '127.0.0.0/8',
+    });
     const app = await buildApp({ config, db, log: createLog('error', errorLines()) });
     let unsaid = 0;
     const report = await fuzz(serviceOf(app, db, config), {

@@ -9,7 +9,8 @@ const REQUESTS = halfOf(1_000);
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService({ RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0' });
+  // The profile of the assistant is on this machine; damage of a host ends demo access, in which every machine may be called.
+  service = await startService({ RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0', WEBHOOK_ALLOW: '127.0.0.0/8' });
 });
 
 afterAll(() => service.close());

@@ -32,7 +32,7 @@ let service: Service;
 let shop: Shop;
 
 beforeAll(async () => {
-  service = await startDemo({ RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0' });
+  service = await startDemo({ RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0', WEBHOOK_ALLOW: '127.0.0.0/8' });
   shop = demoShop(service);
 });
 
