@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import type { PricedProduct } from '../src/pricing/cart-product.ts';
-import type { CartInput, CouponInput, LineInput, ShopRules } from '../src/pricing/input.ts';
-import type { PromotionEffect, PromotionInput } from '../src/pricing/promotions.ts';
+import type {
+  CartInput,
+  CouponInput,
+  LineInput,
+  ShopRules,
+  PromotionEffect,
+  PromotionInput,
+} from '../src/pricing/input.ts';
 import { TAX_TYPES } from '../src/http/price.ts';
 import {
   MINIMUM_CART_CODES,

@@ -2,7 +2,7 @@ import type fc from 'fast-check';
 import { contentOf, type Content } from '../src/pricing/content.ts';
 import type { CartInput, ShopRules } from '../src/pricing/input.ts';
 import type { CartProduct } from '../src/pricing/cart-product.ts';
-import type { Settings } from '../src/shops/settings/settings.ts';
+import type { Promotion, Settings } from '../src/shops/settings/settings.ts';
 import { generatedCarts } from './generated-carts.ts';
 
 /** Orders of every kind: what generated carts hold once they were placed. */
@@ -38,6 +38,7 @@ function contentFrom(cart: CartInput, shop: ShopRules): Content {
             productNumber: `N-${index}`,
             selection: null,
             image: null,
+            categoryIds: [],
             master: null,
             facts: { ...product, name: { en_GB: `Product <${index}> & "more"`, de_DE: `Größe ${index}` } },
           }) as unknown as CartProduct,
@@ -66,11 +67,57 @@ function contentFrom(cart: CartInput, shop: ShopRules): Content {
       paymentName: null,
       paymentPrice: cart.payment.price,
     },
-    { ...shop, defaultLocale: 'en_GB', locales: ['en_GB', 'de_DE'], units: {} } as unknown as Settings,
+    {
+      ...shop,
+      promotions: cart.lines.length % 2 === 0 ? PROMOTIONS : [],
+      customerGroups: [],
+      defaultLocale: 'en_GB',
+      locales: ['en_GB', 'de_DE'],
+      units: {},
+    } as unknown as Settings,
     NOW,
   );
   return content;
 }
+
+const promotion = (changes: Partial<Promotion>): Promotion => ({
+  promotionId: changes.effect!,
+  key: changes.effect!,
+  name: { en_GB: changes.effect! },
+  active: true,
+  code: null,
+  effect: 'percent',
+  on: 'goods',
+  percent: null,
+  amount: null,
+  buy: null,
+  get: null,
+  rewardProducts: [],
+  rewardCategories: [],
+  timesPerOrder: null,
+  products: [],
+  categories: [],
+  manufacturers: [],
+  minimumAmount: null,
+  minimumQuantity: null,
+  from: null,
+  to: null,
+  countries: [],
+  currencies: [],
+  customerGroups: [],
+  priority: 0,
+  combines: true,
+  usageLimit: null,
+  usageLimitPerCustomer: null,
+  ...changes,
+});
+
+/** Every other order has some of the goods free, and others at a price. */
+const PROMOTIONS = [
+  promotion({ effect: 'buyGet', buy: 2, get: 1 }),
+  promotion({ effect: 'price', amount: 900, products: ['N-1', 'N-2'] }),
+  promotion({ effect: 'percent', percent: 5000, on: 'delivery' }),
+];
 
 const NOW = new Date('2026-11-15T08:30:00Z');
 

@@ -1,5 +1,11 @@
-import type { CartInput, CouponInput, CouponProblem, LineInput, ShopRules } from '../src/pricing/input.ts';
-import type { PromotionInput } from '../src/pricing/promotions.ts';
+import type {
+  CartInput,
+  CouponInput,
+  CouponProblem,
+  LineInput,
+  ShopRules,
+  PromotionInput,
+} from '../src/pricing/input.ts';
 import type { ServiceTax } from '../src/pricing/service-tax.ts';
 import { TAX_TREATMENTS, type TaxTreatment } from '../src/shops/taxes/treatments.ts';
 import type { CartTotals } from '../src/pricing/totals.ts';

@@ -2,9 +2,15 @@ import { inCurrency } from '../catalogue/products/prices.ts';
 import type { Localised } from '../http/locale.ts';
 import type { Promotion, Settings } from '../shops/settings/settings.ts';
 import type { CartProduct } from './cart-product.ts';
-import type { CartInput, CartSelection, CouponProblem, PromotionUse } from './input.ts';
+import type {
+  CartInput,
+  CartSelection,
+  CouponProblem,
+  PromotionEffect,
+  PromotionInput,
+  PromotionUse,
+} from './input.ts';
 import type { KnownLine } from './line-prices.ts';
-import type { PromotionEffect, PromotionInput } from './promotions.ts';
 import type { AppliedPromotion } from './totals.ts';
 
 /** Which of a shop's promotions may apply to a cart, and what an order keeps of those that do. */

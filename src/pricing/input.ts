@@ -6,7 +6,6 @@ import type { Settings, ShippingMethod, ShippingZone } from '../shops/settings/s
 import type { Localised } from '../http/locale.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
 import type { WorkingDays } from './delivery-span.ts';
-import type { PromotionInput } from './promotions.ts';
 
 /** The complete input for the totals of a cart. */
 export interface CartInput {
@@ -133,6 +132,33 @@ export interface CouponInput {
   shippingMethodIds: readonly string[] | null;
   paymentMethodIds: readonly string[] | null;
 }
+
+/** A promotion that may apply to a cart: it runs, its customer and its destination are the right ones. */
+export interface PromotionInput {
+  promotionId: string;
+  /** The customer has typed its code. */
+  isCoupon: boolean;
+  /** Together with others; else the cart has it alone, or without it all others. */
+  combines: boolean;
+  /** By line: whether it counts for the conditions. */
+  counts: readonly boolean[];
+  /** By line: what it takes something off. Of a promotion for the delivery, nothing. */
+  rewards: readonly boolean[];
+  isForDelivery: boolean;
+  /** What the counted goods must be worth, before all discounts. */
+  minimumAmount: number;
+  /** How many of them there must be. */
+  minimumQuantity: number;
+  effect: PromotionEffect;
+}
+
+export type PromotionEffect =
+  | { kind: 'percent'; basisPoints: number }
+  | { kind: 'amount'; amount: number }
+  /** For one unit, or for the delivery. What costs less stays as it is. */
+  | { kind: 'price'; price: number }
+  /** For each `buy` counted units, `get` others are cheaper: the cheapest. No unit is both. */
+  | { kind: 'buyGet'; buy: number; get: number; basisPoints: number; maxTimes: number | null };
 
 /** How often a promotion was part of orders, and of those of the cart's customer. */
 export interface PromotionUse {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { givenProduct, PLAIN, line } from '../../test/priced-carts.ts';
-import type { CartInput, LineInput } from './input.ts';
-import type { PromotionEffect, PromotionInput } from './promotions.ts';
+import type { CartInput, LineInput, PromotionEffect, PromotionInput } from './input.ts';
 import { cartTotals } from './totals.ts';
 
 /**

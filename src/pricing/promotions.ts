@@ -1,4 +1,5 @@
 import { divideRounded, parseDecimal, percentOf, scaled } from '../kernel/money.ts';
+import type { PromotionEffect, PromotionInput } from './input.ts';
 import { spread, sum, type Taxed } from './shares.ts';
 import { priceOfQuantity } from './unit-price.ts';
 
@@ -10,33 +11,6 @@ import { priceOfQuantity } from './unit-price.ts';
  * goods that it counts, in proportion to what they cost: a third of "3 for 2" is returned for two thirds of its price,
  * whichever of the three it is, and the order of the lines does not matter.
  */
-
-/** A promotion that may apply to a cart: it runs, its customer and its destination are the right ones. */
-export interface PromotionInput {
-  promotionId: string;
-  /** The customer has typed its code. */
-  isCoupon: boolean;
-  /** Together with others; else the cart has it alone, or without it all others. */
-  combines: boolean;
-  /** By line: whether it counts for the conditions. */
-  counts: readonly boolean[];
-  /** By line: what it takes something off. Of a promotion for the delivery, nothing. */
-  rewards: readonly boolean[];
-  isForDelivery: boolean;
-  /** What the counted goods must be worth, before all discounts. */
-  minimumAmount: number;
-  /** How many of them there must be. */
-  minimumQuantity: number;
-  effect: PromotionEffect;
-}
-
-export type PromotionEffect =
-  | { kind: 'percent'; basisPoints: number }
-  | { kind: 'amount'; amount: number }
-  /** For one unit, or for the delivery. What costs less stays as it is. */
-  | { kind: 'price'; price: number }
-  /** For each `buy` counted units, `get` others are cheaper: the cheapest. No unit is both. */
-  | { kind: 'buyGet'; buy: number; get: number; basisPoints: number; maxTimes: number | null };
 
 /** What takes something off some lines. The weights say how much of it each line bears. */
 export interface Reduction {
