@@ -2072,11 +2072,12 @@ const cardOfCart: Fact<string> = async (shop, params) => {
   return giftCardId;
 };
 
-const cartWithCard: Fact<string> = async (shop) => {
+/** A cart that a card pays for. */
+const cartWithCard = once(async (shop) => {
   const cartId = await cart(shop);
   await cardOfCart(shop, { cartId });
   return cartId;
-};
+});
 
 export const OPERATIONS: readonly Operation[] = [
   operation('GET /', 'products_read', {
