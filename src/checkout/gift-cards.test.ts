@@ -18,6 +18,8 @@ import { attemptsOf, BUYER, paymentDeps, workOff } from '../../test/payments.ts'
 import { startService, type Answer, type Service } from '../../test/service.ts';
 import { givenVisitor, mainOf } from '../../test/visitor.ts';
 import { sql } from '../db/sql.ts';
+import { messagesIn } from '../kernel/messages.ts';
+import { refundEmail, type OrderRefunded } from '../orders/refund-email.ts';
 import { releaseUnpaidOrders } from '../orders/release-unpaid.ts';
 import { ledgerOf } from '../orders/datev/accounts.ts';
 import { paymentBookings } from '../orders/datev/bookings.ts';
@@ -260,7 +262,16 @@ describe('money that goes back', () => {
     const email = (await queuedEmails(service, shop.shopId)).findLast(
       ({ template }) => template === 'refund',
     );
-    const { creditCode } = email!.facts as { creditCode: string };
+    const facts = email!.facts as unknown as OrderRefunded;
+    const creditCode = facts.creditCode!;
+    expect(refundEmail.sections!(facts, refundEmail.messages(messagesIn('en_GB').email))).toEqual([
+      {
+        title: 'Gift card',
+        rows: [
+          { text: expect.stringContaining(`Enter this code at the checkout: ${creditCode}`), as: 'plain' },
+        ],
+      },
+    ]);
     const cart = await fullCart(1);
     expect((await pay(cart, { code: creditCode })).body).toMatchObject({ items: [{ giftCardId }] });
   });

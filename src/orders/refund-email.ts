@@ -7,10 +7,10 @@ export interface OrderRefunded {
   orderId: string;
   orderNumber: string;
   amount: string;
-  /** It is back on the gift card whose code ends like this; null or absent: it is not. */
-  cardEnd?: string | null;
-  /** It was made store credit, with this code; null or absent: it was not. */
-  creditCode?: string | null;
+  /** It is back on the gift card whose code ends like this; absent: it is not. */
+  cardEnd?: string;
+  /** It was made store credit, with this code; absent: it was not. */
+  creditCode?: string;
 }
 
 type RefundWords = EmailMessages & Messages['email']['refund'];
@@ -21,18 +21,15 @@ export const refundEmail: EmailKind<OrderRefunded, RefundWords> = {
   occasion: 'To the customer, when money was paid back.',
   example: { en_GB: { text: 'We have sent you {amount} for {orderNumber}.' } },
   isLimited: false,
-  sample: (locale) => ({ ...SAMPLE_ORDER, amount: sampleMoney(980, locale), cardEnd: 'HP4S' }),
+  sample: (locale) => ({ ...SAMPLE_ORDER, amount: sampleMoney(980, locale) }),
   placeholders: {
     ...ORDER_EMAIL.placeholders,
     amount: { meaning: 'What was paid back, with its currency.', value: ({ amount }) => unbroken(amount) },
-    giftCard: {
-      meaning:
-        'Where the money is, if it went to a gift card: the end of its code, or the code of new store credit; nothing if it was money.',
-      value: ({ cardEnd, creditCode }, _, { onGiftCard, asStoreCredit }) => {
-        if (creditCode) return asStoreCredit({ code: creditCode });
-        return cardEnd ? onGiftCard({ end: cardEnd }) : null;
-      },
-    },
+  },
+  // The code is money, so it is no placeholder: a shop's own words may lack it, or write it into an address.
+  sections: ({ cardEnd, creditCode }, { giftCard: title, onGiftCard, asStoreCredit }) => {
+    const text = creditCode ? asStoreCredit({ code: creditCode }) : cardEnd && onGiftCard({ end: cardEnd });
+    return text ? [{ title, rows: [{ text, as: 'plain' }] }] : [];
   },
   messages: (email) => ({ ...email.aboutOrder, ...email.refund }),
 };

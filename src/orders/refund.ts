@@ -162,8 +162,7 @@ export async function tellOfRefund(
     orderId,
     orderNumber,
     amount: moneyText(amount, currency, locale),
-    cardEnd: card && !card.code ? card.lastCharacters : null,
-    creditCode: card?.code ?? null,
+    ...(card && (card.code ? { creditCode: card.code } : { cardEnd: card.lastCharacters })),
   };
   await queueEmails(tx, shopId, refundEmail, [{ to, locale, facts }]);
 }
