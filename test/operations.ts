@@ -1224,7 +1224,7 @@ const personExport = shape(
     ),
   ),
   'emailAddresses: array\nemailAddresses[]: string',
-  ...words(`notes tags newsletterSubscriptions newsletterRequests newsletterBounces mailings availabilityWatches customFields carts wishList accounts accountSessions
+  ...words(`notes tags storeCredit newsletterSubscriptions newsletterRequests newsletterBounces mailings availabilityWatches customFields carts wishList accounts accountSessions
     signInRequests mails orderTags tasks orders assistants`).map((key) => `${key}: array`),
   // This very request is one of them.
   array('privacyRequests', 'kind: string\nsource: string\ndoneBy: string|null\nrequestedOn: string'),
@@ -2776,7 +2776,7 @@ export const OPERATIONS: readonly Operation[] = [
     answer: shape(
       'customerId: string\ncustomerNumber: string\ncustomer: string',
       words(`
-        notesDeleted tagsDeleted subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted orderTagsDeleted tasksDeleted ordersAnonymised
+        notesDeleted tagsDeleted storeCreditKept subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted orderTagsDeleted tasksDeleted ordersAnonymised
         documentsKept`)
         .map((key) => `${key}: integer`)
         .join('\n'),
