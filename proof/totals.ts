@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SEED } from '../test/seed.ts';
-import { checkTaxTypes, checkTotals } from '../test/totals-properties.ts';
+import { checkPromotions, checkTaxTypes, checkTotals } from '../test/totals-properties.ts';
 import type { Check } from './stage.ts';
 
 const CARTS = 100_000;
@@ -15,6 +15,7 @@ export const totals: Check = {
     const progress = stage.progress('carts', parts * CARTS_PER_SEED);
     for (let part = 0; part < parts; part++) {
       checkTotals(SEED + part, CARTS_PER_SEED);
+      checkPromotions(SEED + part, CARTS_PER_SEED / 10);
       checkTaxTypes(SEED + part, CARTS_PER_SEED / 10);
       progress.advance(CARTS_PER_SEED);
       // So that an interruption is noticed.

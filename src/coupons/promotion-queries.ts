@@ -28,7 +28,7 @@ export async function lockPromotionUses(
     order by promotion_id for no key update`);
 }
 
-export interface PromotionUses {
+interface PromotionUses {
   promotionId: string;
   used: number;
 }
@@ -55,7 +55,7 @@ export async function findCustomerUses(
       and customer_id = any (${buyerIds(shopId, buyers)})`);
 }
 
-export interface CountedUse {
+interface CountedUse {
   promotionId: string;
   customerId: string;
 }

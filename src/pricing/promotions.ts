@@ -13,14 +13,14 @@ import { priceOfQuantity } from './unit-price.ts';
  */
 
 /** What takes something off some lines. The weights say how much of it each line bears. */
-export interface Reduction {
+interface Reduction {
   amount: number;
   /** In the shop's tax model, and as the cart shows them. */
   weights: { shop: readonly number[]; shown: readonly number[] };
 }
 
 /** What is left of the lines, in the shop's tax model and as the cart shows it. */
-export interface Remainder {
+interface Remainder {
   shop: readonly Taxed[];
   shown: readonly Taxed[];
 }
@@ -51,7 +51,7 @@ export interface AppliedPromotions {
 }
 
 /** What the basket discount takes off goods of this value. */
-export type BasketDiscountOf = (left: number) => number;
+type BasketDiscountOf = (left: number) => number;
 
 /**
  * Applies the promotions, in their order, and then the basket discount and the promotion whose code was typed. Those
@@ -156,12 +156,12 @@ function missingUnits({ effect, counts, rewards }: PromotionInput, { quantities 
   return Math.max(buy - bought, 0, get - got, buy + get - all);
 }
 
-export function valueOf(isFor: readonly boolean[], lines: readonly { amount: number }[]): number {
+function valueOf(isFor: readonly boolean[], lines: readonly { amount: number }[]): number {
   return sum(lines.map(({ amount }, index) => (isFor[index] ? amount : 0)));
 }
 
 /** Half a metre is no piece: whole units count. */
-export function quantityOf(isFor: readonly boolean[], quantities: readonly string[]): number {
+function quantityOf(isFor: readonly boolean[], quantities: readonly string[]): number {
   return sum(quantities.map((quantity, index) => (isFor[index] ? unitsOf(quantity) : 0)));
 }
 
@@ -182,7 +182,7 @@ function offDelivery(effect: PromotionEffect, price: number): number {
 }
 
 /** What a promotion takes off the goods. */
-export function reductionOf(
+function reductionOf(
   { effect, counts, rewards }: PromotionInput,
   left: Remainder,
   quantities: readonly string[],
@@ -233,13 +233,13 @@ function shareOfUnits(
 }
 
 /** An amount that these lines bear in proportion to what is left of them. */
-export function weighted(amount: number, left: Remainder, isFor: (index: number) => boolean): Reduction {
+function weighted(amount: number, left: Remainder, isFor: (index: number) => boolean): Reduction {
   const weigh = (lines: readonly Taxed[]) => lines.map((line, index) => (isFor(index) ? line.amount : 0));
   return { amount, weights: { shop: weigh(left.shop), shown: weigh(left.shown) } };
 }
 
 /** The shares of the lines in a reduction. */
-export function sharesOf({ amount, weights }: Reduction, left: Remainder) {
+function sharesOf({ amount, weights }: Reduction, left: Remainder) {
   const shop = shareOut(amount, left.shop, weights.shop);
   // Most carts show the prices of the shop.
   if (weights.shop.every((weight, index) => weight === weights.shown[index])) return { shop, shown: shop };
