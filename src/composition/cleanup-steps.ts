@@ -41,6 +41,7 @@ import { privacyRequestCleanup } from '../people/privacy/requests.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
 import { deliveryCleanup } from '../apps/webhooks/delivery-queries.ts';
 import { customerTotals } from '../orders/customer-totals.ts';
+import { reviewCleanup, reviewInvitations } from '../reviews/invite.ts';
 import { reportSums } from '../orders/reports/counting.ts';
 import { unpaidOrderRelease } from '../orders/release-unpaid.ts';
 import { wishlistCleanup } from '../storefront/wishlist/queries.ts';
@@ -53,6 +54,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
   return [
     unpaidOrderRelease,
     ...(config.CART_ABANDONED_AFTER > 0 ? [abandonedCarts(config.CART_ABANDONED_AFTER)] : []),
+    reviewInvitations,
     answerCleanup,
     hostAnswerCleanup,
     windowCleanup,
@@ -85,6 +87,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     missedAddressCleanup,
     fieldCleanup,
     ruleCleanup,
+    reviewCleanup,
     bulkEditCleanup,
     sentPictureCleanup,
     uploadCleanup,

@@ -26,6 +26,7 @@ import { PaymentMethod, MinimumCart, BasketDiscount } from './schema/payment.ts'
 import { Invoicing } from './schema/invoicing.ts';
 import { Accounting } from './schema/accounting.ts';
 import { Assistants } from './schema/assistants.ts';
+import { Reviews } from './schema/reviews.ts';
 import { Manufacturer, ProducerRegistration, OrderPage, Returns, Withdrawal } from './schema/law.ts';
 import { Theme, AppScripts, Home, Feeds } from './schema/storefront.ts';
 import { Menus } from './schema/menus.ts';
@@ -275,6 +276,7 @@ export const SettingsSchema = Section(
     appScripts: Setting(AppScripts, {}),
     feeds: Setting(Feeds, {}),
     assistants: Setting(Assistants, {}),
+    reviews: Setting(Reviews, {}),
     orderPage: Setting(OrderPage, {}),
     returns: Setting(Returns, {}),
     withdrawal: Setting(Withdrawal, {}),
