@@ -243,7 +243,7 @@ test('a visitor reports a review, and the decision of the shop closes the report
     expect((await stranger.post(path.replace('TEA', 'BOOK'), { reason: 'Bad' })).status).toBe(404);
   });
   const { text } = await stranger.submit(path, { reason: 'It insults me.', email: 'Eve@mail.example' });
-  expect(mainOf({ text })).toContain('Thank you. We will look at the review.');
+  expect(mainOf({ text })).toContain('Thank you. We will check the review.');
   expect((await call('GET', '?state=reported')).body.items[0]).toMatchObject({ reviewId, openReports: 1 });
   const report = { reason: 'It insults me.', email: 'eve@mail.example', closedOn: null };
   const reports = await call('GET', `/${reviewId}/reports`);
