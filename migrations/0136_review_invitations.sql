@@ -24,3 +24,6 @@ alter table review_objection add constraint review_objection_shop
 
 -- The shipments of a few days.
 create index order_shipment_at on order_shipment (shop_id, at);
+
+-- The shops that invite, which are asked for all of the time; settings are too large to read all of them.
+create index shop_invites on shop (shop_id) where settings -> 'reviews' ->> 'invite' in ('subscribers', 'customers');
