@@ -453,6 +453,13 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         signedOnly: fc.boolean(),
         callsPerHour: fc.integer({ min: 10, max: 100_000 }),
       }),
+      reviews: fc.record({
+        open: fc.boolean(),
+        moderation: fc.constantFrom('before' as const, 'after' as const),
+        invite: fc.constantFrom('nobody' as const, 'subscribers' as const, 'customers' as const),
+        invitationDays: fc.integer({ min: 1, max: 90 }),
+        checks: texts,
+      }),
       orderPage: fc.record({ cancellation: fc.boolean(), returnDays: fc.integer({ min: 0, max: 3650 }) }),
       returns: fc.record({ refundDelivery: fc.boolean() }),
       withdrawal: fc.record({

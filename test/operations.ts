@@ -986,6 +986,42 @@ const task: Fact<string> = async ({ service: { db }, shopId }) => {
 
 const lastingTask = once(task);
 
+const reviewShape = shape(`reviewId: string
+  productId: string
+  productNumber: string
+  orderId: string
+  orderNumber: string
+  customerId: string
+  stars: integer
+  title: string
+  text: string
+  name: string
+  locale: string
+  state: string
+  createdOn: string
+  changedOn: string
+  answer: string|null
+  answeredOn: string|null
+  openReports: integer`);
+
+/** A review of a product of its own, which was reported. */
+const review: Fact<string> = async (shop) => {
+  const { db } = shop.service;
+  const { shopId } = shop;
+  const reviewId = newId(db.now);
+  const [productId, orderId] = [await product(shop), await lastingOrder(shop)];
+  await db.run(sql`
+    insert into review (shop_id, review_id, product_id, order_id, customer_id, stars, title, text, name, locale, state,
+      created_at, changed_at, open_reports)
+    select shop_id, ${reviewId}, ${productId}, order_id, customer_id, 4, 'Fine', 'It works.', 'Ada L.', 'en_GB', 'waiting',
+      ${db.now}::timestamptz, ${db.now}::timestamptz, 1
+    from customer_order where shop_id = ${shopId} and order_id = ${orderId}`);
+  await db.run(sql`
+    insert into review_report (shop_id, report_id, review_id, reported_at, reason, email)
+    values (${shopId}, ${newId(db.now)}, ${reviewId}, ${db.now}, 'It is about me.', 'eve@mail.example')`);
+  return reviewId;
+};
+
 /** Reading and writing the custom fields of one kind of thing. */
 function valueOperations(
   path: string,
@@ -1685,6 +1721,7 @@ const confirmedOrder: Fact<string> = async (shop) => {
   return orderId;
 };
 const lastingOrder = once(placedOrder);
+const lastingReview = once(review);
 
 const taggedOrder = once(async (shop: Shop) => {
   const orderId = await placedOrder(shop);
@@ -2998,6 +3035,44 @@ export const OPERATIONS: readonly Operation[] = [
     body: () => ({ isDone: true }),
     request: 'isDone: boolean',
     answer: taskShape,
+  }),
+  operation('GET /manage/reviews', 'orders_read', {
+    labels: [],
+    query: [...PAGING, 'state'],
+    search: async (shop) => {
+      await lastingReview(shop);
+      return '';
+    },
+    answer: paged(reviewShape),
+  }),
+  operation('GET /manage/reviews/{reviewId}', 'orders_read', {
+    labels: [],
+    params: { reviewId: lastingReview },
+    answer: reviewShape,
+  }),
+  operation('PUT /manage/reviews/{reviewId}/state', 'orders_write', {
+    labels: [],
+    params: { reviewId: review },
+    body: () => ({ state: 'published' }),
+    request: 'state: string',
+    answer: reviewShape,
+  }),
+  operation('PUT /manage/reviews/{reviewId}/answer', 'orders_write', {
+    labels: [],
+    params: { reviewId: review },
+    body: () => ({ answer: 'Thank you!' }),
+    request: 'answer: string|null',
+    answer: reviewShape,
+  }),
+  operation('GET /manage/reviews/{reviewId}/reports', 'orders_read', {
+    labels: [],
+    query: PAGING,
+    params: { reviewId: lastingReview },
+    answer: paged(`reportId: string
+      reportedOn: string
+      reason: string
+      email: string|null
+      closedOn: string|null`),
   }),
   operation('GET /manage/custom-fields', 'any token', {
     labels: [],

@@ -145,6 +145,7 @@ import { bringRulesForward } from '../rules/queries.ts';
 import { rules } from '../rules/routes.ts';
 import { tasks } from '../rules/tasks.ts';
 import { orderTags } from '../orders/tags.ts';
+import { managedReviews } from '../reviews/routes.ts';
 import { sales } from '../orders/sales/routes.ts';
 import { settingsFormat } from './settings-format.ts';
 import { appSettings } from '../apps/manifest/settings.ts';
@@ -435,6 +436,7 @@ export async function buildApp({
   managedLines(api);
   orderFields(api);
   orderTags(api);
+  managedReviews(api);
   rules(api, policy);
   tasks(api);
   managedBuyers(api, vatRegister);

@@ -41,6 +41,7 @@ import { privacyRequestCleanup } from '../people/privacy/requests.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
 import { deliveryCleanup } from '../apps/webhooks/delivery-queries.ts';
 import { customerTotals } from '../orders/customer-totals.ts';
+import { reviewCleanup, reviewInvitations } from '../reviews/invite.ts';
 import { reportSums } from '../orders/reports/counting.ts';
 import { giftCardExpiry } from '../giftcards/expire.ts';
 import { unpaidOrderRelease } from '../orders/release-unpaid.ts';
@@ -55,6 +56,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     unpaidOrderRelease,
     giftCardExpiry,
     ...(config.CART_ABANDONED_AFTER > 0 ? [abandonedCarts(config.CART_ABANDONED_AFTER)] : []),
+    reviewInvitations,
     answerCleanup,
     hostAnswerCleanup,
     windowCleanup,
@@ -87,6 +89,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     missedAddressCleanup,
     fieldCleanup,
     ruleCleanup,
+    reviewCleanup,
     bulkEditCleanup,
     sentPictureCleanup,
     uploadCleanup,

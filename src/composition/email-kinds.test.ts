@@ -442,6 +442,12 @@ describe("a shop's own words", () => {
       products: 'Ginger tea, Kitchen knife',
       cartUrl: 'https://shop.example/shop/Harbour/cart',
     },
+    reviewInvitation: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      products: 'Ginger tea, Kettle',
+    },
     paymentInstructions: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',

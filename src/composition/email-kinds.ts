@@ -18,6 +18,7 @@ import {
   returnNoticeEmail,
   returnRejectedEmail,
 } from '../orders/return-request-emails.ts';
+import { reviewInvitation } from '../reviews/invitation-email.ts';
 import { shipmentEmail } from '../orders/shipment-email.ts';
 import { contactEmail } from '../content/contact-email.ts';
 import { signInEmail } from '../people/accounts/sign-in-email.ts';
@@ -48,6 +49,7 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   newsletterConfirmation,
   contactEmail,
   cartReminder,
+  reviewInvitation,
   newOrderEmail,
   lowStockEmail,
   paymentProblemEmail,

@@ -4,6 +4,7 @@ import { availabilityPersonalData } from '../catalogue/products/availability-per
 import { assistantPersonalData } from '../assistants/personal-data.ts';
 import { orderTagPersonalData } from '../orders/tags.ts';
 import { taskPersonalData } from '../rules/personal-data.ts';
+import { reviewPersonalData } from '../reviews/personal-data.ts';
 import { orderPersonalData } from '../orders/personal-data.ts';
 import { accountPersonalData } from '../people/accounts/personal-data.ts';
 import { customerPersonalData } from '../people/customers/notes.ts';
@@ -36,6 +37,7 @@ export const PERSONAL_DATA: readonly PersonalData[] = [
   // Both find their rows by the orders.
   orderTagPersonalData,
   taskPersonalData,
+  reviewPersonalData,
   orderPersonalData,
   assistantPersonalData,
   privacyRequestPersonalData,

@@ -360,6 +360,7 @@ const TAGS: Readonly<Record<string, string>> = {
   carts: 'Carts: lines, coupon, addresses, delivery and payment, and the order that a cart becomes.',
   orders: 'Orders and their states.',
   sales: 'Revenue of orders.',
+  reviews: 'What buyers say of products, and what the shop does with it.',
   'coupon-campaigns': 'Coupon campaigns: discounts, validity and codes.',
   currencies: 'The currencies of the shop.',
   locales: 'The languages of the shop.',

@@ -61,6 +61,9 @@ import { searchPages } from './listing/search.ts';
 import { createDeviceCookie } from '../people/accounts/device-cookie.ts';
 import { createSessions } from './session.ts';
 import { robotsRoutes, sitemap } from './listing/sitemap.ts';
+import { reviewTokens } from '../reviews/links.ts';
+import { ownReviewPages } from './reviews/own-reviews.ts';
+import { productReviewPages } from './reviews/product-reviews.ts';
 import { wishlist } from './wishlist/wishlist.ts';
 import { assetRoutes } from '../http/assets.ts';
 
@@ -133,6 +136,8 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     orderPage(pages, tokens);
     orderForms(pages, tokens);
     withdrawal(pages, tokens);
+    ownReviewPages(pages, reviewTokens(key), tokens);
+    productReviewPages(pages);
     ownStyle(pages);
     postPages(pages);
     ownPagePages(pages);

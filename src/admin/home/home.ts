@@ -101,6 +101,8 @@ type TaskName =
   | 'paymentFailed'
   | 'toShip'
   | 'returns'
+  | 'reviews'
+  | 'reportedReviews'
   | 'lowStock'
   | 'emails'
   | 'webhooks'
@@ -142,6 +144,13 @@ async function loadTasks(visit: ShopVisit): Promise<Tasks> {
     },
     { name: 'toPay', count: orders.toPay, path: '/orders?state=toPay', permission: 'orders_read' },
     { name: 'returns', count: problems.returns, path: '/orders?state=returns', permission: 'orders_read' },
+    { name: 'reviews', count: problems.reviews, path: '/reviews', permission: 'orders_read' },
+    {
+      name: 'reportedReviews',
+      count: problems.reportedReviews,
+      path: '/reviews?state=reported',
+      permission: 'orders_read',
+    },
     { name: 'lowStock', count: short.length, path: '/products?stock=low', permission: 'products_read' },
     { name: 'carts', count: abandoned, path: '/marketing/carts', permission: 'carts_read' },
     { name: 'emails', count: problems.emails, path: '/settings/emails', permission: 'settings_read' },

@@ -32,7 +32,14 @@ export const MAX_COUNTED = 100;
 
 /** New orders, returns, emails and webhooks that wait for the merchant. */
 export async function countProblems(db: Queries, shopId: string) {
-  const row = await db.one<{ newOrders: number; returns: number; emails: number; webhooks: number }>(sql`
+  const row = await db.one<{
+    newOrders: number;
+    returns: number;
+    reviews: number;
+    reportedReviews: number;
+    emails: number;
+    webhooks: number;
+  }>(sql`
     select (
         select count(*) from (
           select from customer_order where shop_id = ${shopId} and is_new limit ${MAX_COUNTED}
@@ -43,6 +50,14 @@ export async function countProblems(db: Queries, shopId: string) {
           where shop_id = ${shopId} and state in ('requested', 'approved', 'withdrawn') limit ${MAX_COUNTED}
         ) as open
       ) as returns, (
+        select count(*) from (
+          select from review where shop_id = ${shopId} and state = 'waiting' limit ${MAX_COUNTED}
+        ) as waiting
+      ) as reviews, (
+        select count(*) from (
+          select from review where shop_id = ${shopId} and open_reports > 0 limit ${MAX_COUNTED}
+        ) as reported
+      ) as "reportedReviews", (
         select count(*) from (
           select from job where shop_id = ${shopId} and failed_at is not null limit ${MAX_COUNTED}
         ) as failed

@@ -74,10 +74,16 @@ export const COPIED_TABLES: Readonly<Record<string, 'shop' | 'people' | 'never'>
   product: 'shop',
   product_category: 'shop',
   product_image: 'shop',
+  product_rating: 'people',
   product_type: 'shop',
   promotion_customer_use: 'people',
   promotion_use: 'people',
   redirect: 'shop',
+  review: 'people',
+  // A copy must not ask again who was asked.
+  review_invitation: 'people',
+  review_objection: 'people',
+  review_report: 'people',
   // A copy must not do what the shop's rules say.
   rule: 'never',
   rule_run: 'never',

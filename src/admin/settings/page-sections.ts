@@ -29,6 +29,7 @@ export const PAGE_SECTIONS = {
     'crossSellingTitle',
     'manufacturers',
     'units',
+    'reviews',
   ],
   customers: ['customerGroups', 'newsletters'],
   feeds: ['feeds'],

@@ -255,6 +255,8 @@ describe('erasing', () => {
         mailsDeleted: 2,
         orderTagsDeleted: 0,
         tasksDeleted: 0,
+        reviewsDeleted: 0,
+        reviewReportsErased: 0,
         note: NOTE,
       },
     });

@@ -24,6 +24,8 @@ export const NOT_OPEN: Readonly<Record<string, string>> = {
   order_day: 'It is counted from the orders.',
   payment_account: 'Keys of payment providers are secrets.',
   pending_domain: 'Nobody has proved it.',
+  product_rating: 'It is counted from the reviews.',
+  review_objection: 'Only hashes of addresses, which mean nothing elsewhere.',
   subcategory_listing: 'It is made from the products and categories.',
   token: 'Access tokens are secrets.',
   webhook_delivery: 'Calls are recorded by the installation that made them.',

@@ -57,6 +57,26 @@ export const EVENT_TYPES = {
     summary: 'The stock of a product fell to the level that the shop wants to hear of.',
   },
   STOCK_OUT: { resource: 'product', scope: 'products_read', summary: 'Nothing is left of a product.' },
+  REVIEW_CREATE: {
+    resource: 'product',
+    scope: 'orders_read',
+    summary: 'A customer has reviewed a product; the review may wait for the shop.',
+  },
+  REVIEW_PUBLISHED: {
+    resource: 'product',
+    scope: 'orders_read',
+    summary: 'A review of a product was published.',
+  },
+  REVIEW_REJECTED: {
+    resource: 'product',
+    scope: 'orders_read',
+    summary: 'A review of a product was rejected.',
+  },
+  REVIEW_REPORTED: {
+    resource: 'product',
+    scope: 'orders_read',
+    summary: 'A visitor has reported a review of a product.',
+  },
   CUSTOMER_CREATE: { resource: 'customer', scope: 'customers_read', summary: 'A customer was created.' },
   CUSTOMER_ERASE: {
     resource: 'customer',

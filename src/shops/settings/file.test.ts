@@ -130,6 +130,7 @@ describe('a new shop', () => {
         signedOnly: false,
         callsPerHour: 1_000,
       },
+      reviews: { open: false, moderation: 'before', invite: 'nobody', invitationDays: 14 },
       orderPage: { cancellation: true, returnDays: 30 },
       returns: { refundDelivery: true },
       withdrawal: { days: 14, transitDays: 5 },

@@ -27,6 +27,7 @@ import { Promotion, MAX_PROMOTIONS } from './schema/promotions.ts';
 import { Invoicing } from './schema/invoicing.ts';
 import { Accounting } from './schema/accounting.ts';
 import { Assistants } from './schema/assistants.ts';
+import { Reviews } from './schema/reviews.ts';
 import { Manufacturer, ProducerRegistration, OrderPage, Returns, Withdrawal } from './schema/law.ts';
 import { Theme, AppScripts, Home, Feeds } from './schema/storefront.ts';
 import { Menus } from './schema/menus.ts';
@@ -289,6 +290,7 @@ export const SettingsSchema = Section(
     appScripts: Setting(AppScripts, {}),
     feeds: Setting(Feeds, {}),
     assistants: Setting(Assistants, {}),
+    reviews: Setting(Reviews, {}),
     orderPage: Setting(OrderPage, {}),
     returns: Setting(Returns, {}),
     withdrawal: Setting(Withdrawal, {}),

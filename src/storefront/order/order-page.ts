@@ -19,6 +19,7 @@ import { trackedParcels } from '../../orders/tracking.ts';
 import { withdrawalEnd } from '../../orders/withdrawal-period.ts';
 import { nextSteps } from '../checkout/confirmation.ts';
 import { linesAndTotals, orderParties } from '../checkout/review-step.ts';
+import { sentProducts } from '../../reviews/reviewable.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { isOfferedHere, payableOfOrder } from '../payment/offered.ts';
@@ -235,7 +236,9 @@ function actions(visit: Visit, opened: OpenedOrder): Markup {
     html`<p><a class="button quiet" href="${shopPath(visit, opened.path + path)}">${label}</a></p>`;
   const canWithdraw = withdrawableLines(opened, db.now).length > 0;
   const end = withdrawalEnd(opened);
-  return html`${returnableLines(opened, db.now).length > 0 && link('/return', messages.return)}
+  const canReview = visit.settings.reviews.open && sentProducts(opened).length > 0;
+  return html`${canReview && link('/reviews', messagesIn(locale).storefront.reviews.ofOrder)}
+    ${returnableLines(opened, db.now).length > 0 && link('/return', messages.return)}
     ${mayCancel(opened) && link('/cancel', messages.cancel)}
     <form method="post" action="${shopPath(visit, `${opened.path}/reorder`)}">
       <p><button class="quiet">${messages.reorder}</button></p>

@@ -32,6 +32,7 @@ import {
 import { hasListeners, mayHaveListeners } from '../scripts/scripts.ts';
 import { preferredVariation, selectedVariation } from './variations.ts';
 import { categoryPath, productPath, shopPath, type Visit } from '../visit.ts';
+import { findProductReviews } from '../reviews/review-view.ts';
 import { findWishedIds } from '../wishlist/queries.ts';
 import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
@@ -178,6 +179,7 @@ async function renderContent(
       path: categoryPath(alias),
     })),
     crossSelling: crossSelling.map((one) => one.product),
+    reviews: await findProductReviews(visit, db, masterId ?? productId),
     appBlocks: productBlocks(await installedApps(db, settings)),
   };
   const page: Page = {

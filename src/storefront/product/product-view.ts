@@ -35,6 +35,7 @@ import { PLENTY, type PageVariation } from './queries.ts';
 import { deliveryPlacesView, type DeliveryPlace } from './delivery-places.ts';
 import type { ProductDelivery } from './delivery-span.ts';
 import { structuredProduct } from './structured-data.ts';
+import { ratingLink, reviewSection, type ProductReviews } from '../reviews/review-view.ts';
 import { variationChoices } from './variations.ts';
 import { messagesIn, type Messages } from '../../kernel/messages.ts';
 import { productPath, shopPath, type Visit } from '../visit.ts';
@@ -61,6 +62,8 @@ export interface ProductPageModel {
   /** The categories above the product. */
   breadcrumbs: Breadcrumb[];
   crossSelling: Product[];
+  /** undefined: there are none to show. */
+  reviews: ProductReviews | undefined;
   /** What apps show on pages of products. */
   appBlocks: readonly AppBlock[];
 }
@@ -74,7 +77,7 @@ const MAX_SUMMARY_LENGTH = 5_000;
 
 export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
   const { locale, settings } = visit;
-  const { row, product, offer, isWished, pictures, variations, chosen, crossSelling } = model;
+  const { row, product, offer, isWished, pictures, variations, chosen, crossSelling, reviews } = model;
   const delivery = offer.forSale ? model.delivery : undefined;
   const { list: places, currency, now } = model.places;
   const messages = messagesIn(locale).storefront.product;
@@ -103,7 +106,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
         ${pictureView(visit, pictures, name)}
         <div class="offer">
           <h1>${name}</h1>
-          ${badges(product, messages)} ${identity(offer, messages)}
+          ${reviews && ratingLink(visit, reviews)} ${badges(product, messages)} ${identity(offer, messages)}
           ${shortDescription && html`<div class="prose">${merchantHtml(visit, shortDescription)}</div>`}
           <div class="prices">
             ${priceBlock(visit, offer)} ${taxNote(visit, offer, facts.isVatInfoVisible ?? true)}
@@ -139,6 +142,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
         </div>
         ${buyBar(visit, offer)}
       </article>
+      ${reviews && reviewSection(visit, product.productNumber, reviews)}
       ${
         crossSelling.length > 0 &&
         html`<section>

@@ -16,6 +16,7 @@ import { taxClassFor } from '../../pricing/tax.ts';
 import { attributesOf, energyOf, featureOf } from '../feeds/feed-item.ts';
 import { jsonScript } from '../page.ts';
 import { absoluteUrl, legalNames, productPath, shopName, type Visit } from '../visit.ts';
+import type { ProductReviews } from '../reviews/review-view.ts';
 import type { DeliveryPlace } from './delivery-places.ts';
 import { shownTaxType } from './product-card.ts';
 import type { PageVariation } from './queries.ts';
@@ -32,6 +33,7 @@ interface StructuredModel {
   images: readonly string[];
   description: string;
   places: readonly DeliveryPlace[];
+  reviews: ProductReviews | undefined;
 }
 
 /** Search engines read no more variations of a product, and a page stays small. */
@@ -47,6 +49,7 @@ export function structuredProduct(visit: Visit, model: StructuredModel): Markup 
   const common = {
     ...(description !== '' && { description }),
     ...(manufacturer !== null && { brand: { '@type': 'Brand', name: manufacturer } }),
+    ...(model.reviews && reviewData(model.reviews)),
   };
   const offered = { ...offeredProduct(visit, model), ...common };
   if (!chosen) return ldScript('page.product', offered);
@@ -68,6 +71,27 @@ export function structuredProduct(visit: Visit, model: StructuredModel): Markup 
       ...others.map((variation) => otherVariation(visit, model, dimensions, variation)),
     ],
   });
+}
+
+/** Only of what the page shows: published reviews of people who have bought the product here. */
+function reviewData({ rating, newest }: ProductReviews) {
+  return {
+    aggregateRating: {
+      '@type': 'AggregateRating',
+      ratingValue: rating.average,
+      reviewCount: rating.count,
+      bestRating: 5,
+      worstRating: 1,
+    },
+    review: newest.map(({ stars, title, text, name, createdAt }) => ({
+      '@type': 'Review',
+      author: { '@type': 'Person', name },
+      datePublished: createdAt.toISOString().slice(0, 10),
+      reviewRating: { '@type': 'Rating', ratingValue: stars, bestRating: 5, worstRating: 1 },
+      ...(title !== '' && { name: title }),
+      ...(text !== '' && { reviewBody: text }),
+    })),
+  };
 }
 
 /** A script element with data of schema.org. */
