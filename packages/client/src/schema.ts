@@ -1142,6 +1142,116 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List reviews
+         * @description Reviews of products, the newest first.
+         *
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listReviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/reviews/{reviewId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get review
+         * @description A review of a product.
+         *
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["getReview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/reviews/{reviewId}/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set review state
+         * @description Publishes or rejects a review. Its stars count while it is published. The law forbids to reject bad ones only because they are bad.
+         *
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["setReviewState"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/reviews/{reviewId}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set review answer
+         * @description Answers a review. Visitors see the answer below it.
+         *
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        put: operations["setReviewAnswer"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/reviews/{reviewId}/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List review reports
+         * @description What visitors have reported about a review, the newest first. Reports stay for a year after the decision.
+         *
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listReviewReports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/manage/shops/{shopId}/rules": {
         parameters: {
             query?: never;
@@ -3660,6 +3770,10 @@ export interface paths {
          *     - `DOCUMENT_ISSUED` (orders_read): An invoice or a credit note of an order was issued.
          *     - `STOCK_LOW` (products_read): The stock of a product fell to the level that the shop wants to hear of.
          *     - `STOCK_OUT` (products_read): Nothing is left of a product.
+         *     - `REVIEW_CREATE` (orders_read): A customer has reviewed a product; the review may wait for the shop.
+         *     - `REVIEW_PUBLISHED` (orders_read): A review of a product was published.
+         *     - `REVIEW_REJECTED` (orders_read): A review of a product was rejected.
+         *     - `REVIEW_REPORTED` (orders_read): A visitor has reported a review of a product.
          *     - `CUSTOMER_CREATE` (customers_read): A customer was created.
          *     - `CUSTOMER_ERASE` (customers_read): The personal data of a customer was erased.
          *     - `CART_ABANDONED` (carts_read): A cart with products in it was not touched for a while.
@@ -3814,6 +3928,10 @@ export interface paths {
          *     - `DOCUMENT_ISSUED` (orders_read): An invoice or a credit note of an order was issued.
          *     - `STOCK_LOW` (products_read): The stock of a product fell to the level that the shop wants to hear of.
          *     - `STOCK_OUT` (products_read): Nothing is left of a product.
+         *     - `REVIEW_CREATE` (orders_read): A customer has reviewed a product; the review may wait for the shop.
+         *     - `REVIEW_PUBLISHED` (orders_read): A review of a product was published.
+         *     - `REVIEW_REJECTED` (orders_read): A review of a product was rejected.
+         *     - `REVIEW_REPORTED` (orders_read): A visitor has reported a review of a product.
          *     - `CUSTOMER_CREATE` (customers_read): A customer was created.
          *     - `CUSTOMER_ERASE` (customers_read): The personal data of a customer was erased.
          *     - `CART_ABANDONED` (carts_read): A cart with products in it was not touched for a while.
@@ -5062,6 +5180,86 @@ export interface webhooks {
          * @description Sent to the webhooks of this type, which need the scope products_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
          */
         post: operations["onStockOut"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    REVIEW_CREATE: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A customer has reviewed a product; the review may wait for the shop.
+         * @description Sent to the webhooks of this type, which need the scope orders_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
+         */
+        post: operations["onReviewCreate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    REVIEW_PUBLISHED: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A review of a product was published.
+         * @description Sent to the webhooks of this type, which need the scope orders_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
+         */
+        post: operations["onReviewPublished"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    REVIEW_REJECTED: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A review of a product was rejected.
+         * @description Sent to the webhooks of this type, which need the scope orders_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
+         */
+        post: operations["onReviewRejected"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    REVIEW_REPORTED: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A visitor has reported a review of a product.
+         * @description Sent to the webhooks of this type, which need the scope orders_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
+         */
+        post: operations["onReviewReported"];
         delete?: never;
         options?: never;
         head?: never;
@@ -8104,6 +8302,180 @@ export interface components {
             /** @description The entries of this page. */
             items: components["schemas"]["TaggedOrder"][];
         };
+        /** Review */
+        Review: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            reviewId: string;
+            /**
+             * @description The product; a master stands for all of its variations.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            productId: string;
+            /**
+             * @description Its number.
+             * @example TE-120
+             */
+            productNumber: string;
+            /**
+             * @description The order with which the product was bought.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            orderId: string;
+            /**
+             * @description Its number.
+             * @example 1042
+             */
+            orderNumber: string;
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            customerId: string;
+            /**
+             * @description 5 is the best.
+             * @example 4
+             */
+            stars: number;
+            /**
+             * @description Plain text; may be empty.
+             * @example Sharp and light
+             */
+            title: string;
+            /**
+             * @description Plain text; may be empty.
+             * @example I use it every day.
+             */
+            text: string;
+            /**
+             * @description The name that visitors see.
+             * @example Ada L.
+             */
+            name: string;
+            /**
+             * @description The language of the page it was written on.
+             * @example en_GB
+             */
+            locale: string;
+            /**
+             * @description waiting: visitors do not see it before the shop has published it.
+             * @example published
+             * @enum {string}
+             */
+            state: "waiting" | "published" | "rejected";
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            createdOn: string;
+            /**
+             * @description When its writer has last changed it.
+             * @example 2026-11-15T08:30:00Z
+             */
+            changedOn: string;
+            /**
+             * @description What the shop says to it, below the review, as plain text; null: nothing.
+             * @example Thank you! The handle is now made of beech.
+             */
+            answer: string | null;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            answeredOn: string | null;
+            /**
+             * @description Reports of visitors that the shop has not decided about.
+             * @example 0
+             */
+            openReports: number;
+        };
+        /** ReviewList */
+        ReviewList: {
+            /**
+             * @description Hits over all pages.
+             * @example 42
+             */
+            results: number;
+            /**
+             * @description The page shown, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description The page size in force.
+             * @example 10
+             */
+            resultsPerPage: number;
+            /** @description The entries of this page. */
+            items: components["schemas"]["Review"][];
+        };
+        /** ReviewState */
+        ReviewState: {
+            /**
+             * @description What the shop has decided, which closes the reports about it.
+             * @example published
+             * @enum {string}
+             */
+            state: "published" | "rejected";
+        };
+        /** ReviewAnswer */
+        ReviewAnswer: {
+            /**
+             * @description What the shop says to it, below the review, as plain text; null: nothing.
+             * @example Thank you! The handle is now made of beech.
+             */
+            answer: string | null;
+        };
+        /** ReviewReport */
+        ReviewReport: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            reportId: string;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            reportedOn: string;
+            /**
+             * @description Plain text.
+             * @example It names my neighbour.
+             */
+            reason: string;
+            /**
+             * @description Where the visitor wants to hear of the decision; null: nowhere.
+             * @example ada@mail.example
+             */
+            email: string | null;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            closedOn: string | null;
+        };
+        /** ReviewReportList */
+        ReviewReportList: {
+            /**
+             * @description Hits over all pages.
+             * @example 42
+             */
+            results: number;
+            /**
+             * @description The page shown, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description The page size in force.
+             * @example 10
+             */
+            resultsPerPage: number;
+            /** @description The entries of this page. */
+            items: components["schemas"]["ReviewReport"][];
+        };
         /** RuleCondition */
         RuleCondition: {
             /**
@@ -8275,7 +8647,7 @@ export interface components {
              * @example ORDER_CREATE
              * @enum {string|null}
              */
-            event: "ORDER_CREATE" | "ORDER_UPDATE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "CUSTOMER_CREATE" | null;
+            event: "ORDER_CREATE" | "ORDER_UPDATE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "REVIEW_CREATE" | "REVIEW_PUBLISHED" | "REVIEW_REJECTED" | "REVIEW_REPORTED" | "CUSTOMER_CREATE" | null;
             /** @description When it runs; null: it has an event. */
             schedule: components["schemas"]["RuleSchedule"] | null;
             /**
@@ -8328,7 +8700,7 @@ export interface components {
              * @example ORDER_CREATE
              * @enum {string|null}
              */
-            event?: "ORDER_CREATE" | "ORDER_UPDATE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "CUSTOMER_CREATE" | null;
+            event?: "ORDER_CREATE" | "ORDER_UPDATE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "REVIEW_CREATE" | "REVIEW_PUBLISHED" | "REVIEW_REJECTED" | "REVIEW_REPORTED" | "CUSTOMER_CREATE" | null;
             /** @description When it runs; null: it has an event. */
             schedule?: components["schemas"]["RuleSchedule"] | null;
         };
@@ -10487,6 +10859,14 @@ export interface components {
             tasks: {
                 [key: string]: unknown;
             }[];
+            /** @description Reviews of products. */
+            reviews: {
+                [key: string]: unknown;
+            }[];
+            /** @description Reports of reviews with an address of the customer. */
+            reviewReports: {
+                [key: string]: unknown;
+            }[];
             /** @description Orders as everywhere else, oldest first, and of each its documents (without the files), payments, bank transfers, shipments, returns and history. */
             orders: {
                 [key: string]: unknown;
@@ -10586,6 +10966,16 @@ export interface components {
              * @example 2
              */
             tasksDeleted: number;
+            /**
+             * @description Reviews of products.
+             * @example 2
+             */
+            reviewsDeleted: number;
+            /**
+             * @description Reports of reviews that have lost the address.
+             * @example 2
+             */
+            reviewReportsErased: number;
             /**
              * @description Orders that have lost their addresses, comments and notes.
              * @example 2
@@ -13308,7 +13698,7 @@ export interface components {
          * EventType
          * @enum {string}
          */
-        EventType: "ORDER_CREATE" | "ORDER_UPDATE" | "ORDER_DELETE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "PRODUCT_DELETE" | "APP_UNINSTALL" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "CUSTOMER_CREATE" | "CUSTOMER_ERASE" | "CART_ABANDONED" | "COUPON_USED_UP" | "IMPORT_FINISHED" | "SETTINGS_CHANGED";
+        EventType: "ORDER_CREATE" | "ORDER_UPDATE" | "ORDER_DELETE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "PRODUCT_DELETE" | "APP_UNINSTALL" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "REVIEW_CREATE" | "REVIEW_PUBLISHED" | "REVIEW_REJECTED" | "REVIEW_REPORTED" | "CUSTOMER_CREATE" | "CUSTOMER_ERASE" | "CART_ABANDONED" | "COUPON_USED_UP" | "IMPORT_FINISHED" | "SETTINGS_CHANGED";
         /** ShopEvent */
         ShopEvent: {
             /**
@@ -14785,6 +15175,11 @@ export interface components {
          */
         orderId: string;
         /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        reviewId: string;
+        /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createRule.
          * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
          */
@@ -14987,6 +15382,12 @@ export type OrderTags = components['schemas']['OrderTags'];
 export type OrderTagList = components['schemas']['OrderTagList'];
 export type TaggedOrder = components['schemas']['TaggedOrder'];
 export type TaggedOrderList = components['schemas']['TaggedOrderList'];
+export type Review = components['schemas']['Review'];
+export type ReviewList = components['schemas']['ReviewList'];
+export type ReviewState = components['schemas']['ReviewState'];
+export type ReviewAnswer = components['schemas']['ReviewAnswer'];
+export type ReviewReport = components['schemas']['ReviewReport'];
+export type ReviewReportList = components['schemas']['ReviewReportList'];
 export type RuleCondition = components['schemas']['RuleCondition'];
 export type RuleAction = components['schemas']['RuleAction'];
 export type RuleSchedule = components['schemas']['RuleSchedule'];
@@ -15272,6 +15673,7 @@ export type ParameterCreatedBefore = components['parameters']['createdBefore'];
 export type ParameterCreatedAfter = components['parameters']['createdAfter'];
 export type ParameterField = components['parameters']['field'];
 export type ParameterOrderId = components['parameters']['orderId'];
+export type ParameterReviewId = components['parameters']['reviewId'];
 export type ParameterRuleId = components['parameters']['ruleId'];
 export type ParameterDocumentId = components['parameters']['documentId'];
 export type ParameterIncludeInvisible = components['parameters']['includeInvisible'];
@@ -24110,6 +24512,598 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/tagged-orders",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listReviews: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
+                 * @example 1
+                 */
+                page?: components["parameters"]["page"];
+                /**
+                 * @description Page size; more than 100 is taken as 100.
+                 * @example 10
+                 */
+                resultsPerPage?: components["parameters"]["resultsPerPage"];
+                /**
+                 * @description reported: those with reports that the shop has not decided about. Absent: waiting.
+                 * @example waiting
+                 */
+                state?: "waiting" | "published" | "rejected" | "reported";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewList"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/reviews",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/reviews",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/reviews",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/reviews",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getReview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                reviewId: components["parameters"]["reviewId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Review"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/reviews/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    setReviewState: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-setReviewState
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                reviewId: components["parameters"]["reviewId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "state": "published"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReviewState"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Review"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/state",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/state",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: PUT /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/state",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/reviews/00000000-0000-0000-0000-000000000000/state",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/state",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/state",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    setReviewAnswer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-setReviewAnswer
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                reviewId: components["parameters"]["reviewId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "answer": "Thank you! The handle is now made of beech."
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReviewAnswer"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Review"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/answer",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/answer",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: PUT /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/answer",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/reviews/00000000-0000-0000-0000-000000000000/answer",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/answer",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/answer",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listReviewReports: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
+                 * @example 1
+                 */
+                page?: components["parameters"]["page"];
+                /**
+                 * @description Page size; more than 100 is taken as 100.
+                 * @example 10
+                 */
+                resultsPerPage?: components["parameters"]["resultsPerPage"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                reviewId: components["parameters"]["reviewId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewReportList"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/reports",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/reports",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/reviews/00000000-0000-0000-0000-000000000000/reports",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/reports",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -51233,6 +52227,394 @@ export interface operations {
                      * @constant
                      */
                     eventType: "STOCK_OUT";
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
+                    entity: components["schemas"]["Product"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description What changed.
+                     * @example {}
+                     */
+                    data: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description It was accepted; the body of the answer does not matter. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is sent again: after a minute for the first time, then ever later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onReviewCreate: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The same for every attempt of this event.
+                 * @example evt_5c1d3a0e9b7f4c2d8a6e000000001267
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Seconds since 1970, when the call was made.
+                 * @example 1763195400
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Standard Webhooks: check it with the library of your language and the secret of the webhook.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Base64 of the HMAC-SHA256 of the body, with the app's client secret; a private app's with the webhook's secret.
+                 * @example K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "X-Epages-Hmac-Sha256": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Id of the webhook.
+                     * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    id: string;
+                    /**
+                     * @description Address of the shop in the API.
+                     * @example https://shop.example/rs/shops/DemoShop
+                     */
+                    baseUrl: string;
+                    /**
+                     * @description Address of what the event is about.
+                     * @example https://shop.example/rs/shops/DemoShop/orders/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    entityUrl: string;
+                    /**
+                     * @description When it happened.
+                     * @example 2026-11-15T08:30:00Z
+                     */
+                    createdOn: string;
+                    /**
+                     * @description What happened.
+                     * @example REVIEW_CREATE
+                     * @constant
+                     */
+                    eventType: "REVIEW_CREATE";
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
+                    entity: components["schemas"]["Product"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description What changed.
+                     * @example {}
+                     */
+                    data: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description It was accepted; the body of the answer does not matter. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is sent again: after a minute for the first time, then ever later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onReviewPublished: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The same for every attempt of this event.
+                 * @example evt_5c1d3a0e9b7f4c2d8a6e000000001267
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Seconds since 1970, when the call was made.
+                 * @example 1763195400
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Standard Webhooks: check it with the library of your language and the secret of the webhook.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Base64 of the HMAC-SHA256 of the body, with the app's client secret; a private app's with the webhook's secret.
+                 * @example K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "X-Epages-Hmac-Sha256": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Id of the webhook.
+                     * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    id: string;
+                    /**
+                     * @description Address of the shop in the API.
+                     * @example https://shop.example/rs/shops/DemoShop
+                     */
+                    baseUrl: string;
+                    /**
+                     * @description Address of what the event is about.
+                     * @example https://shop.example/rs/shops/DemoShop/orders/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    entityUrl: string;
+                    /**
+                     * @description When it happened.
+                     * @example 2026-11-15T08:30:00Z
+                     */
+                    createdOn: string;
+                    /**
+                     * @description What happened.
+                     * @example REVIEW_PUBLISHED
+                     * @constant
+                     */
+                    eventType: "REVIEW_PUBLISHED";
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
+                    entity: components["schemas"]["Product"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description What changed.
+                     * @example {}
+                     */
+                    data: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description It was accepted; the body of the answer does not matter. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is sent again: after a minute for the first time, then ever later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onReviewRejected: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The same for every attempt of this event.
+                 * @example evt_5c1d3a0e9b7f4c2d8a6e000000001267
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Seconds since 1970, when the call was made.
+                 * @example 1763195400
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Standard Webhooks: check it with the library of your language and the secret of the webhook.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Base64 of the HMAC-SHA256 of the body, with the app's client secret; a private app's with the webhook's secret.
+                 * @example K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "X-Epages-Hmac-Sha256": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Id of the webhook.
+                     * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    id: string;
+                    /**
+                     * @description Address of the shop in the API.
+                     * @example https://shop.example/rs/shops/DemoShop
+                     */
+                    baseUrl: string;
+                    /**
+                     * @description Address of what the event is about.
+                     * @example https://shop.example/rs/shops/DemoShop/orders/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    entityUrl: string;
+                    /**
+                     * @description When it happened.
+                     * @example 2026-11-15T08:30:00Z
+                     */
+                    createdOn: string;
+                    /**
+                     * @description What happened.
+                     * @example REVIEW_REJECTED
+                     * @constant
+                     */
+                    eventType: "REVIEW_REJECTED";
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
+                    entity: components["schemas"]["Product"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description What changed.
+                     * @example {}
+                     */
+                    data: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description It was accepted; the body of the answer does not matter. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is sent again: after a minute for the first time, then ever later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onReviewReported: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The same for every attempt of this event.
+                 * @example evt_5c1d3a0e9b7f4c2d8a6e000000001267
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Seconds since 1970, when the call was made.
+                 * @example 1763195400
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Standard Webhooks: check it with the library of your language and the secret of the webhook.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Base64 of the HMAC-SHA256 of the body, with the app's client secret; a private app's with the webhook's secret.
+                 * @example K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "X-Epages-Hmac-Sha256": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Id of the webhook.
+                     * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    id: string;
+                    /**
+                     * @description Address of the shop in the API.
+                     * @example https://shop.example/rs/shops/DemoShop
+                     */
+                    baseUrl: string;
+                    /**
+                     * @description Address of what the event is about.
+                     * @example https://shop.example/rs/shops/DemoShop/orders/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    entityUrl: string;
+                    /**
+                     * @description When it happened.
+                     * @example 2026-11-15T08:30:00Z
+                     */
+                    createdOn: string;
+                    /**
+                     * @description What happened.
+                     * @example REVIEW_REPORTED
+                     * @constant
+                     */
+                    eventType: "REVIEW_REPORTED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
                     /**
