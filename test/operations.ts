@@ -1261,7 +1261,9 @@ const personExport = shape(
   ),
   'emailAddresses: array\nemailAddresses[]: string',
   ...words(`notes tags newsletterSubscriptions newsletterRequests newsletterBounces mailings availabilityWatches customFields carts wishList accounts accountSessions
-    signInRequests mails orderTags tasks orders assistants`).map((key) => `${key}: array`),
+    signInRequests mails orderTags tasks reviews reviewReports orders assistants`).map(
+    (key) => `${key}: array`,
+  ),
   // This very request is one of them.
   array('privacyRequests', 'kind: string\nsource: string\ndoneBy: string|null\nrequestedOn: string'),
   array('auditEntries', auditEntry),
@@ -2657,7 +2659,7 @@ export const OPERATIONS: readonly Operation[] = [
     answer: shape(
       'customerId: string\ncustomerNumber: string\ncustomer: string',
       words(`
-        notesDeleted tagsDeleted subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted orderTagsDeleted tasksDeleted ordersAnonymised
+        notesDeleted tagsDeleted subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted orderTagsDeleted tasksDeleted reviewsDeleted reviewReportsErased ordersAnonymised
         documentsKept`)
         .map((key) => `${key}: integer`)
         .join('\n'),
@@ -2912,11 +2914,13 @@ export const OPERATIONS: readonly Operation[] = [
     labels: [],
     query: PAGING,
     params: { reviewId: lastingReview },
-    answer: paged(`reportId: string
-      reportedOn: string
-      reason: string
-      email: string|null
-      closedOn: string|null`),
+    answer: paged(
+      shape(`reportId: string
+        reportedOn: string
+        reason: string
+        email: string|null
+        closedOn: string|null`),
+    ),
   }),
   operation('GET /manage/custom-fields', 'any token', {
     labels: [],
