@@ -1261,7 +1261,9 @@ const personExport = shape(
   ),
   'emailAddresses: array\nemailAddresses[]: string',
   ...words(`notes tags storeCredit newsletterSubscriptions newsletterRequests newsletterBounces mailings availabilityWatches customFields carts wishList accounts accountSessions
-    signInRequests mails orderTags tasks orders assistants`).map((key) => `${key}: array`),
+    signInRequests mails orderTags tasks reviews reviewReports orders assistants`).map(
+    (key) => `${key}: array`,
+  ),
   // This very request is one of them.
   array('privacyRequests', 'kind: string\nsource: string\ndoneBy: string|null\nrequestedOn: string'),
   array('auditEntries', auditEntry),
@@ -2813,7 +2815,7 @@ export const OPERATIONS: readonly Operation[] = [
     answer: shape(
       'customerId: string\ncustomerNumber: string\ncustomer: string',
       words(`
-        notesDeleted tagsDeleted storeCreditKept subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted orderTagsDeleted tasksDeleted ordersAnonymised
+        notesDeleted tagsDeleted storeCreditKept subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted orderTagsDeleted tasksDeleted reviewsDeleted reviewReportsErased ordersAnonymised
         documentsKept`)
         .map((key) => `${key}: integer`)
         .join('\n'),
@@ -3068,11 +3070,13 @@ export const OPERATIONS: readonly Operation[] = [
     labels: [],
     query: PAGING,
     params: { reviewId: lastingReview },
-    answer: paged(`reportId: string
-      reportedOn: string
-      reason: string
-      email: string|null
-      closedOn: string|null`),
+    answer: paged(
+      shape(`reportId: string
+        reportedOn: string
+        reason: string
+        email: string|null
+        closedOn: string|null`),
+    ),
   }),
   operation('GET /manage/custom-fields', 'any token', {
     labels: [],

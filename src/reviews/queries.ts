@@ -35,12 +35,12 @@ export interface ManagedReview extends ReviewRow {
   orderNumber: string;
 }
 
-const managedColumns = sql`${columns}, product.product_number as "productNumber", customer_order.order_number as "orderNumber"`;
-
-const managedReviews = (shopId: string) => sql`
-  review
-  join product on product.shop_id = ${shopId} and product.product_id = review.product_id
-  join customer_order on customer_order.shop_id = ${shopId} and customer_order.order_id = review.order_id`;
+/** Looked up for each row of a page: joined, they may be read as a whole. */
+const managedColumns = (shopId: string) => sql`${columns}, (
+    select product_number from product where shop_id = ${shopId} and product.product_id = review.product_id
+  ) as "productNumber", (
+    select order_number from customer_order where shop_id = ${shopId} and customer_order.order_id = review.order_id
+  ) as "orderNumber"`;
 
 /** `reported`: those with open reports, whatever their state is. */
 export type ReviewList = ReviewState | 'reported';
@@ -63,14 +63,14 @@ export function findReviews(
   { list, limit, offset }: { list: ReviewList; limit: number; offset: number },
 ) {
   return db.many<ManagedReview>(sql`
-    select ${managedColumns} from ${managedReviews(shopId)}
+    select ${managedColumns(shopId)} from review
     where ${listed(shopId, list)}
     order by review.review_id desc limit ${limit} offset ${offset}`);
 }
 
 export function findReview(db: Queries, shopId: string, reviewId: string) {
   return db.one<ManagedReview>(sql`
-    select ${managedColumns} from ${managedReviews(shopId)}
+    select ${managedColumns(shopId)} from review
     where review.shop_id = ${shopId} and review.review_id = ${reviewId}`);
 }
 

@@ -112,6 +112,13 @@ async function givenThings(): Promise<void> {
   const customer = await service.db.one<{ id: string }>(sql`
     select upper(customer_id::text) as id from customer where shop_id = 'DemoShop' order by created_at desc limit 1`);
   await merchant.post(`/customers/${customer!.id}/notes`, { note: 'Rings twice' });
+  await service.db.run(sql`
+    insert into review (shop_id, review_id, product_id, order_id, customer_id, stars, title, text, name, locale, state,
+      created_at, changed_at)
+    select shop_id, ${newId(new Date())}, (
+        select product_id from product where shop_id = 'DemoShop' and master_id is null limit 1
+      ), order_id, customer_id, 4, 'Fine', 'It works.', 'Ada L.', 'en_GB', 'waiting', created_at, created_at
+    from customer_order where shop_id = 'DemoShop' limit 1`);
   await merchant.get('/settings/home');
   await service.db.run(sql`
     insert into library_image (shop_id, image_key, name, sizes, created_at)
