@@ -127,7 +127,7 @@ test('only these need no token at all', () => {
 });
 
 test('these need the token of their cart, and some a scope as well', () => {
-  expect(ofCarts).toHaveLength(22);
+  expect(ofCarts).toHaveLength(25);
   const scoped = ofCarts.flatMap(({ method, path, scopes }) => {
     const part = path.split('/').at(-1);
     return scopes.map((scope) => `${method} ${part} ${scope}`);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { dayOf, isDate, toSeconds } from '../http/dates.ts';
 import { invalid, notFound, Refusal } from '../http/errors.ts';
-import { readingLocale, writingCurrency } from '../http/locale.ts';
+import { readingLocale, writingCurrency, writingLocale } from '../http/locale.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { paged, paging } from '../http/paging.ts';
@@ -180,6 +180,7 @@ export function giftCards(api: Operations): void {
 
   api.write(issueNewGiftCard, async ({ tx, shopId, query, body, caller, created }) => {
     const settings = await shopSettings(tx, shopId);
+    const locale = writingLocale(query.locale, settings);
     const currency = writingCurrency(body.currency ?? undefined, settings);
     const customerId = body.customerId?.toUpperCase() ?? null;
     if (customerId !== null && !(isId(customerId) && (await lockCustomer(tx, shopId, customerId)))) {
@@ -195,7 +196,7 @@ export function giftCards(api: Operations): void {
       orderId: null,
     });
     created({ giftCardId: card.giftCardId });
-    return { ...toGiftCard(card, { settings, locale: query.locale, now: tx.now }), code };
+    return { ...toGiftCard(card, { settings, locale, now: tx.now }), code };
   });
 
   api.read(getGiftCard, async ({ db, shopId, params: { giftCardId }, query }) => {
@@ -234,17 +235,19 @@ export function giftCards(api: Operations): void {
 
   api.write(setGiftCardState, async ({ tx, shopId, params: { giftCardId }, query, body }) => {
     const settings = await shopSettings(tx, shopId);
+    const locale = writingLocale(query.locale, settings);
     const card = await lockGiftCard(tx, shopId, giftCardId);
     if (!card) throw notFound();
     refuseExpired(card, tx.now);
     const blockedAt = body.state === 'blocked' ? (card.blockedAt ?? tx.now) : null;
     const changed = { ...card, blockedAt };
     await updateGiftCardBlock(tx, shopId, changed);
-    return toGiftCard(changed, { settings, locale: query.locale, now: tx.now });
+    return toGiftCard(changed, { settings, locale, now: tx.now });
   });
 
   api.write(correctGiftCard, async ({ tx, shopId, params: { giftCardId }, query, body, caller }) => {
     const settings = await shopSettings(tx, shopId);
+    const locale = writingLocale(query.locale, settings);
     const card = await lockGiftCard(tx, shopId, giftCardId);
     if (!card) throw notFound();
     refuseExpired(card, tx.now);
@@ -256,7 +259,7 @@ export function giftCards(api: Operations): void {
     }
     const entry = { kind: 'correct', amount, appId: caller.app!.appId, reason: body.reason.trim() } as const;
     const corrected = await changeBalance(tx, shopId, card, entry);
-    return toGiftCard(corrected, { settings, locale: query.locale, now: tx.now });
+    return toGiftCard(corrected, { settings, locale, now: tx.now });
   });
 
   api.read(getGiftCardLiability, async ({ db, shopId, query }) => {
