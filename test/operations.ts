@@ -2107,7 +2107,7 @@ const cardOfCart: Fact<string> = async (shop, params) => {
   const { giftCardId } = await issuedGiftCard(shop);
   await shop.service.db.run(sql`
     update cart set gift_card_ids = ${[giftCardId]}, version = version + 1
-    where shop_id = ${shop.shopId} and cart_id::text = ${params!['cartId']!.toLowerCase()}`);
+    where shop_id = ${shop.shopId} and cart_id = ${params!['cartId']!}`);
   return giftCardId;
 };
 
