@@ -106,12 +106,10 @@ function codePage(visit: ShopVisit, card: Static<typeof IssuedGiftCardAnswer>): 
           <button type="button" data-copy-value="${code}" data-copied="${words.copied}" hidden>
             ${words.copy}
           </button>
+          <a class="button main" href="${adminPath(visit, `/gift-cards/${card.giftCardId}`)}"
+            >${words.toCard}</a
+          >
         </div>
-      </section>
-      <div class="actions">
-        <a class="button main" href="${adminPath(visit, `/gift-cards/${card.giftCardId}`)}"
-          >${words.toCard}</a
-        >
-      </div>`,
+      </section>`,
   };
 }

@@ -38,17 +38,13 @@ async function showOwed(visit: ShopVisit, request: PageRequest): Promise<AdminPa
         (sums) =>
           html`<section class="card prose" aria-labelledby="owed-${sums.currency}">
             <h2 id="owed-${sums.currency}">${sums.currency}</h2>
-            <table>
-              <tbody>
-                ${SUMS.map((name) => {
-                  const amount = moneyIn(visit)(sums[name]);
-                  return html`<tr>
-                    <th scope="row">${words.sums[name]}</th>
-                    <td class="number">${name === 'owed' ? html`<strong>${amount}</strong>` : amount}</td>
-                  </tr>`;
-                })}
-              </tbody>
-            </table>
+            <dl class="pairs">
+              ${SUMS.map((name) => {
+                const amount = moneyIn(visit)(sums[name]);
+                return html`<dt>${words.sums[name]}</dt>
+                  <dd>${name === 'owed' ? html`<strong>${amount}</strong>` : amount}</dd>`;
+              })}
+            </dl>
           </section>`,
       )}`,
   };
