@@ -54,6 +54,7 @@ import { taskPages } from './automation/task-pages.ts';
 import { fieldDefinitionPages } from './fields/definition-pages.ts';
 import { fieldValuePages } from './fields/value-pages.ts';
 import { redirectPages } from './redirects/redirects.ts';
+import { giftCardPages } from './giftcards/gift-cards.ts';
 import { reviewPages } from './reviews/review-pages.ts';
 import { reportPages } from './reports/reports.ts';
 import { taxReportPages } from './reports/taxes.ts';
@@ -178,6 +179,7 @@ export async function adminRoutes(
     connectPages(pages, connectDeps);
     appPages(shopPages, connectDeps);
     marketing(shopPages);
+    giftCardPages(shopPages);
     reviewPages(shopPages);
     reportPages(shopPages);
     taxReportPages(shopPages);

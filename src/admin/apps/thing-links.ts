@@ -8,6 +8,7 @@ const PAGES: readonly (readonly [name: string, path: string])[] = [
   ['customerId', '/customers/'],
   ['couponCampaignId', '/marketing/coupons/'],
   ['campaignId', '/marketing/coupons/'],
+  ['giftCardId', '/gift-cards/'],
   ['pageId', '/pages/'],
   ['redirectId', '/redirects/'],
   ['webhookId', '/apps/webhooks/'],

@@ -18,7 +18,7 @@ interface NamedThing {
 }
 
 /**
- * Finds what the orders, products, categories, customers, campaigns, pages, redirects and apps of entries are called now, each
+ * Finds what the orders, products, categories, customers, campaigns, gift cards, pages, redirects and apps of entries are called now, each
  * kind in one statement. The log keeps ids alone, so the name of an erased person is in none of them; what was deleted has no name.
  */
 export async function findThingNames(
@@ -80,6 +80,11 @@ const FINDERS: Readonly<Record<string, Find>> = {
       from customer where shop_id = ${shopId} and customer_id = any (${ids}::uuid[])`),
   couponCampaignId: findCampaigns,
   campaignId: findCampaigns,
+  giftCardId: (db, shopId, ids) =>
+    db.many<NamedThing>(sql`
+      select upper(gift_card_id::text) as id, null::text as number, null::jsonb as name,
+        '•••• ' || last_characters as person
+      from gift_card where shop_id = ${shopId} and gift_card_id = any (${ids}::uuid[])`),
   pageId: (db, shopId, ids) =>
     db.many<NamedThing>(sql`
       select upper(page_id::text) as id, null::text as number, jsonb_object_agg(locale, coalesce(title, '')) as name,

@@ -6,6 +6,7 @@ const TABS = [
   { name: 'mailings', path: '/marketing/mailings', permission: 'newsletters_read' },
   { name: 'newsletters', path: '/marketing/newsletters', permission: 'newsletters_read' },
   { name: 'carts', path: '/marketing/carts', permission: 'carts_read' },
+  { name: 'giftCards', path: '/gift-cards', permission: 'giftcards_read' },
   { name: 'reviews', path: '/reviews', permission: 'orders_read' },
   { name: 'scripts', path: '/apps/scripts', permission: 'apps_read' },
 ] as const;

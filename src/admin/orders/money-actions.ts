@@ -53,6 +53,7 @@ const REFUND = declareForm(createOrderRefund, ({ orders: { payment: messages } }
   amount: { kind: 'decimal', label: messages.amount, isRequired: true },
   goodwill: { label: messages.goodwill },
   note: { label: messages.refundNote },
+  asStoreCredit: { kind: 'tick', label: messages.asStoreCredit, hint: messages.asStoreCreditHint },
 }));
 
 /** Refuses, in the reader's language, a refund of more than is left of the payments, or due without a goodwill reason. */
@@ -117,7 +118,11 @@ export const refund: OrderAction = {
       ${field('note')}
       <p class="hint">
         ${provider === undefined ? messages.refundByHand : messages.refundThrough({ provider })}
-      </p>`;
+      </p>
+      ${
+        // The code is sent by email, and nowhere else.
+        Boolean(order.billingAddress.emailAddress) && field('asStoreCredit')
+      }`;
   },
   save: async (visit, form, order) => {
     const { orderId, currencyId } = order;
@@ -127,6 +132,7 @@ export const refund: OrderAction = {
     requireJustified(visit, order, { amount: body.amount, left, goodwill: body.goodwill });
     await visit.call(createOrderRefund, { params: { orderId }, body });
     const money = moneyIn(visit)({ amount: Number(body.amount), currency: currencyId });
-    return { text: visit.messages.orders.payment.refunded({ amount: money }) };
+    const messages = visit.messages.orders.payment;
+    return { text: (body.asStoreCredit ? messages.refundedAsCredit : messages.refunded)({ amount: money }) };
   },
 };
