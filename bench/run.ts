@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|memory|scale|orders|reports|admin|shops|growth|statements|webhooks|pages|fields|calls|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, `npm run bench -- --compare vendure=FOLDER [-- --quick]`, or `npm run bench -- --against COMMIT [-- --quick] [-- --match TEXT]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|memory|scale|orders|reports|admin|shops|growth|statements|webhooks|pages|fields|calls|assistants|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, `npm run bench -- --compare vendure=FOLDER [-- --quick]`, or `npm run bench -- --against COMMIT [-- --quick] [-- --match TEXT]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
  * whether cost grows with the number of products, of orders and of shops, whether a new shop stays fast while it grows, what
  * many different searches leave in PostgreSQL, how soon webhooks are called, how soon a shopper sees a page, and what the pages
@@ -23,6 +23,7 @@ import { startSmtp } from '../test/smtp.ts';
 import { measureAdmin } from './admin.ts';
 import { measureAppCalls } from './calls.ts';
 import { measureAgainst, type Contender } from './against.ts';
+import { measureAssistants } from './assistants.ts';
 import { createAdminShop } from './admin-shop.ts';
 import { distributeForBench, measureCluster } from './cluster.ts';
 import { createComparedShop, measureComparison, readPeer } from './compare.ts';
@@ -72,7 +73,7 @@ const { values: options } = parseArgs({
   options: {
     /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
-    /** `start`, `load`, `memory`, `scale`, `imports`, `orders`, `reports`, `shops`, `growth`, `statements`, `webhooks`, `pages`, `admin`, `fields`, `calls` or `cluster`: only one part; results.json is then left as it is. */
+    /** `start`, `load`, `memory`, `scale`, `imports`, `orders`, `reports`, `shops`, `growth`, `statements`, `webhooks`, `pages`, `admin`, `fields`, `calls`, `assistants` or `cluster`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
     /** How many shops the part `shops` makes; results.json is left as well. */
     shops: { type: 'string' },
@@ -123,7 +124,10 @@ const COMPARISON = options.quick
 const MEMORY = { requests: options.quick ? 1_000 : 10_000 };
 const AGAINST = options.quick ? { rounds: 5, seconds: 2 } : { rounds: 11, seconds: 4 };
 const CLUSTER = { calls: options.quick ? 20 : 300 };
-/** Only when it is asked for. */
+/** These only when they are asked for. */
+const ASSISTANTS = options.quick
+  ? { products: 500, rounds: 3, seconds: 2 }
+  : { products: 2_000, rounds: 9, seconds: 3 };
 const FIELDS = options.quick
   ? { products: 500, rounds: 5, seconds: 2 }
   : { products: 2_000, rounds: 7, seconds: 3 };
@@ -157,6 +161,7 @@ async function bench(): Promise<void> {
   if (options.against !== undefined) return benchAgainst(options.against, installation, workFolder);
 
   if (options.only === 'calls') return benchCalls(installation, workFolder);
+  if (options.only === 'assistants') return benchAssistants(installation, workFolder);
   if (options.only === 'fields') return benchFields(installation, workFolder);
 
   const isAsked = (part: string) => options.only === undefined || options.only === part;
@@ -309,6 +314,25 @@ async function benchCalls(installation: string, workFolder: string): Promise<voi
   const { cpu, cores, platform, node } = machine();
   say(`\n${new Date().toISOString().slice(0, 10)}, ${platform}, ${cores} cores, ${cpu}, Node ${node}\n`);
   say(verdictTable('calls', added));
+}
+
+async function benchAssistants(installation: string, workFolder: string): Promise<void> {
+  say(`Assistants: their requests beside those of the API, ${ASSISTANTS.rounds} rounds each ...`);
+  const { db, start } = await startDatabase(installation, workFolder, 'assistants-data');
+  atEnd(() => db.close());
+  const kontor = await start('kontor-assistants', [...profiling(), 'bin/kontor.js', 'serve'], '/ready', {
+    ...kontorSettings(workFolder),
+    // The profile of the assistant is on this machine.
+    WEBHOOK_ALLOW: '127.0.0.0/8',
+  });
+  const compared = await measureAssistants(db, kontor.origin, ASSISTANTS, say);
+  const { cpu, cores, platform, node } = machine();
+  say(`\n${new Date().toISOString().slice(0, 10)}, ${platform}, ${cores} cores, ${cpu}, Node ${node}\n`);
+  for (const { name, api, assistant } of compared) {
+    const rates = [api, assistant].map(({ requestsPerSecond }) => requestsPerSecond.toFixed(0)).join(', ');
+    const p95s = [api, assistant].map(({ p95Ms }) => p95Ms.toFixed(1)).join(', ');
+    say(`${name}: p95 of a request ${p95s} ms, ${rates} requests a second (API, assistant)`);
+  }
 }
 
 async function benchFields(installation: string, workFolder: string): Promise<void> {

@@ -180,7 +180,7 @@ const VARIED_LETTERS = 9;
 let searches = 0;
 
 /** A word that nobody has searched for: the same one in other letters, and later with another size of the page. */
-function newWord(): { word: string; perPage: number } {
+export function newWord(): { word: string; perPage: number } {
   const variant = Math.floor(searches / SEARCHED.length);
   const letters = Array.from(SEARCHED[searches % SEARCHED.length]!, (letter, place) =>
     (variant >> place) % 2 === 1 && place < VARIED_LETTERS ? letter.toUpperCase() : letter,
@@ -189,7 +189,7 @@ function newWord(): { word: string; perPage: number } {
   return { word: letters.join(''), perPage: 10 + ((variant >> VARIED_LETTERS) % 90) };
 }
 
-function newSearch(root: string): Step {
+export function newSearch(root: string): Step {
   return {
     name: 'search',
     call: () => {
