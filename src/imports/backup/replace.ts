@@ -16,6 +16,7 @@ const KEPT_TABLES = [
   'dkim_key',
   'email_problem',
   'email_relay',
+  'review_objection',
   'saved_view',
   'shop_day',
   'shop_user',
