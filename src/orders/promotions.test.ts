@@ -99,6 +99,61 @@ describe('in a cart', () => {
     expect(totalsOf((await givenCart(shop, { [book]: 2 })).body)).toMatchObject({ discount: -10 });
   });
 
+  test('a category counts what is in those below it, and follows when one is moved', async () => {
+    const shop = await givenShop([]);
+    const { mug, book } = await givenGoods(shop);
+    const at = `/${shop.shopId}/categories`;
+    const root = (await service.db.one<{ id: string }>(sql`
+      select upper(category_id::text) as id from category where shop_id = ${shop.shopId}`))!.id;
+    const add = async (parentId: string, alias: string): Promise<string> => {
+      const answer = await service.call('POST', `${at}/${parentId}`, {
+        token: shop.token,
+        body: { alias, name: alias },
+      });
+      expect(answer.status).toBe(200);
+      return answer.body.categoryId;
+    };
+    const kitchen = await add(root, 'Kitchen');
+    const sale = await add(root, 'Sale');
+    const cups = await add(await add(kitchen, 'Tea'), 'Cups');
+    for (const [categoryId, productId] of [
+      [cups, mug],
+      [sale, book],
+    ])
+      await service.call('POST', `/${shop.shopId}/product-category-assignments`, {
+        token: shop.token,
+        body: { categoryId, productId },
+      });
+    await changeSettings(shop, {
+      promotions: [
+        { key: 'kitchen', name: 'Kitchen', effect: 'percent', percent: 50, categories: [kitchen] },
+        // Whoever buys a book gets something of the kitchen for nothing.
+        {
+          key: 'gift',
+          name: 'Gift',
+          effect: 'buyGet',
+          buy: 1,
+          get: 1,
+          products: ['BOOK'],
+          rewardCategories: [kitchen],
+        },
+      ],
+    });
+    const cart = await givenCart(shop, { [mug]: 2, [book]: 1 });
+    // Half of 20.00, and one of the two mugs of now 5.00.
+    expect(totalsOf(cart.body).discount).toBe(-15);
+    const move = (categoryId: string, parentId: string) =>
+      service.call('PUT', `/manage/shops/${shop.shopId}/categories/${categoryId}/place`, {
+        token: shop.token,
+        body: { parentId, position: 0 },
+      });
+    expect((await move(cups, sale)).status).toBe(204);
+    expect(totalsOf(await done(cart, 'GET')).discount).toBe(0);
+    expect((await move(sale, kitchen)).status).toBe(204);
+    // Everything is in the kitchen now: half of 40.00, and a mug.
+    expect(totalsOf(await done(cart, 'GET')).discount).toBe(-25);
+  });
+
   test('they begin and end by the clock', async () => {
     const period = { from: '2026-11-16', to: '2026-11-20T17:00:00Z' };
     const shop = await givenShop([
