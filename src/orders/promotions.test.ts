@@ -10,12 +10,15 @@ import {
   givenSmallShop,
   NOW,
   on as onCart,
+  queuedEmails,
   reasonOf,
   totalsOf,
   type Shop,
 } from '../../test/carts.ts';
 import { lineIds, placed, service, SETTINGS, startManaging, well } from '../../test/managed-orders.ts';
+import { givenMerchant } from '../../test/admin.ts';
 import { sql } from '../db/sql.ts';
+import { loadOrder } from './confirmation-email.ts';
 import type { SettingsFile } from '../shops/settings/file.ts';
 
 /** Promotions from the settings to the refund. Their arithmetic is in `pricing`. */
@@ -234,6 +237,53 @@ describe('with a code', () => {
 });
 
 describe('in an order', () => {
+  test('/manage, the page of the order and the email name each with what it took off', async () => {
+    const shop = await givenShop(
+      [
+        THREE_FOR_TWO,
+        { key: 'free', name: 'Free delivery', effect: 'percent', percent: 100, on: 'delivery' },
+        { key: 'code', name: 'Welcome', code: 'HELLO', effect: 'amount', amount: 5 },
+        { key: 'never', name: 'Never', effect: 'amount', amount: 1, minimumAmount: 500 },
+      ],
+      { basketDiscounts: [{ from: 10, percent: 10 }] },
+    );
+    const { mug } = await givenGoods(shop);
+    const cart = await givenFullCart(shop, { [mug]: 3 });
+    await done(cart, 'POST', '/coupon', { code: 'HELLO' });
+    const body = await done(cart, 'POST', '/order');
+    const order = { shop, id: body.orderId, body };
+    // 30.00 less a mug of 10.00, a tenth of 20.00 and 5.00.
+    expect(totalsOf(body)).toMatchObject({ discount: -12, coupon: -5, shipping: 0, total: 13 });
+    const { management } = await well(order, 'GET', '');
+    const named = management.promotions.map(
+      ({ name, code, amount, deliveryAmount }: (typeof management.promotions)[number]) => [
+        name,
+        code,
+        amount.amount,
+        deliveryAmount.amount,
+      ],
+    );
+    expect(named).toEqual([
+      ['3 for 2 on mugs', undefined, -10, 0],
+      ['Free delivery', undefined, 0, -4.9],
+      ['Welcome', 'HELLO', -5, 0],
+    ]);
+    const emails = await queuedEmails(service, shop.shopId);
+    const email = emails.find(({ template }) => template === 'order');
+    expect(await loadOrder(service.db, email!)).toMatchObject({
+      promotions: [{ text: '3 for 2 on mugs', amount: '-€10.00' }],
+      basketDiscount: '-€2.00',
+      coupon: '-€5.00',
+    });
+    const { text } = await (await givenMerchant(service, 'owner', shop.shopId)).get(`/orders/${order.id}`);
+    const sums = /<dl class="totals">.*?<\/dl>/s
+      .exec(text)![0]
+      .replaceAll(/<[^>]+>/g, ' ')
+      .replaceAll(/\s+/g, ' ');
+    expect(sums).toContain('3 for 2 on mugs -€10.00 Discount -€2.00 Welcome -€5.00');
+    expect(sums).toContain('(Free delivery: -€4.90) €0.00');
+  });
+
   test('what was taken off is given back in parts that sum to it', async () => {
     const shop = await givenShop([THREE_FOR_TWO]);
     const { mug, cup } = await givenGoods(shop);

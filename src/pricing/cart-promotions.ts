@@ -11,6 +11,7 @@ import type {
   PromotionUse,
 } from './input.ts';
 import type { KnownLine } from './line-prices.ts';
+import { sum } from './shares.ts';
 import type { AppliedPromotion } from './totals.ts';
 
 /** Which of a shop's promotions may apply to a cart, and what an order keeps of those that do. */
@@ -223,6 +224,26 @@ export function contentPromotions(
       terms: { ...terms, counts: idsWhere(counts), rewards: idsWhere(rewards) },
     };
   });
+}
+
+/**
+ * What the discount of a cart or an order consists of: promotions by their names, and without a name the rest. What the
+ * code of a promotion takes off is its coupon.
+ */
+export function discountParts({
+  basketDiscount,
+  coupon,
+  promotions = [],
+}: {
+  basketDiscount: number;
+  coupon: object | null;
+  promotions?: readonly ContentPromotion[];
+}): { name: Localised | null; amount: number }[] {
+  const named = promotions.filter(({ terms }) => !(coupon && terms.isCoupon));
+  const rest = basketDiscount - sum(named.map(({ amount }) => amount));
+  return [...named.map(({ name, amount }) => ({ name, amount })), { name: null, amount: rest }].filter(
+    ({ amount }) => amount !== 0,
+  );
 }
 
 /** The promotions of an order for its lines after a change; what they took off the delivery stays as agreed. */
