@@ -1,5 +1,6 @@
 import { taxesByRate } from '../pricing/content.ts';
 import { untaxedReasons } from '../pricing/untaxed-text.ts';
+import { discountParts } from '../pricing/cart-promotions.ts';
 import { moneyText } from '../http/price-text.ts';
 import { anyText } from '../catalogue/products/render.ts';
 import type { Queries } from '../db/database.ts';
@@ -40,6 +41,9 @@ export interface OrderPlaced {
   orderedOn: string;
   lines: PricedText[];
   subTotal: string;
+  /** Missing in an email that an earlier version has queued. */
+  promotions?: PricedText[];
+  /** Without the promotions. */
   basketDiscount: string | null;
   coupon: string | null;
   /** Deposits and recycling fees. */
@@ -122,6 +126,7 @@ export function samplePlaced(locale: string): OrderPlaced {
       { text: '1\u00a0× Kettle', amount: money(3_900) },
     ],
     subTotal: money(4_880),
+    promotions: [],
     basketDiscount: money(-100),
     coupon: money(-200),
     extras: money(25),
@@ -291,6 +296,7 @@ export function orderRows(facts: OrderPlaced, messages: OrderWords): Row[] {
   return [
     ...facts.lines,
     ...row(messages.subTotal, facts.subTotal),
+    ...(facts.promotions ?? []).flatMap(({ text, amount }) => row(text, amount)),
     ...row(messages.basketDiscount, facts.basketDiscount),
     ...row(messages.coupon, facts.coupon),
     ...row(messages.extras, facts.extras),
@@ -382,6 +388,7 @@ function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): O
           { orderNumber: order.orderNumber, paymentMethodId: payment?.method?.paymentMethodId },
           settings,
         );
+  const discounts = discountParts(content);
   const addressOf = (address: typeof billingAddress) => addressLines(address, settings.country, language);
   return {
     orderId: order.orderId,
@@ -392,7 +399,10 @@ function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): O
       amount: money(line.amount),
     })),
     subTotal: money(content.subTotal),
-    basketDiscount: unlessZero(content.basketDiscount),
+    promotions: discounts.flatMap(({ name, amount }) =>
+      name ? { text: text(name), amount: money(amount) } : [],
+    ),
+    basketDiscount: unlessZero(discounts.find(({ name }) => name === null)?.amount ?? 0),
     coupon: unlessZero(coupon?.amount ?? 0),
     extras: unlessZero(content.lines.reduce((sum, line) => sum + line.deposit + line.ecoParticipation, 0)),
     shipping: shipping && { text: text(shipping.name), amount: money(shipping.price) },

@@ -204,6 +204,6 @@ function taxClassInfo({ taxClassId, name, rate }: ContentTaxClass, context: Rend
   return { taxClassId, name: textOf(name, context), percentage: rate / 100 };
 }
 
-function textOf(texts: Localised, { locale, settings }: RenderContext): string {
+export function textOf(texts: Localised, { locale, settings }: RenderContext): string {
   return anyText(texts, locale, settings.defaultLocale) ?? '';
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Content } from '../pricing/content.ts';
-import { deliveryOption, type RenderContext } from './line-item-view.ts';
+import { deliveryOption, textOf, type RenderContext } from './line-item-view.ts';
 import type { Transaction } from '../db/database.ts';
 import type { Caller } from '../http/callers.ts';
 import { toMilliseconds } from '../http/dates.ts';
@@ -158,6 +158,7 @@ function managementOf(order: ManagedOrder, activity: OrderActivity, context: Ren
       amount: priceOf(amount, order.currency, order.content.taxType, locale),
       tax: priceOf(tax, order.currency, 'NONE', locale),
     })),
+    promotions: promotionsOf(order.content, context),
     buyer: toBuyer(order.buyer),
     deliveryOption: deliveryOption(order.content, context),
     shipments: activity.shipments.map((shipment) => ({
@@ -201,6 +202,19 @@ function managementOf(order: ManagedOrder, activity: OrderActivity, context: Ren
       })),
     }),
   };
+}
+
+function promotionsOf({ promotions = [], coupon, currency, taxType }: Content, context: RenderContext) {
+  const price = (minor: number) => priceOf(minor, currency, taxType, context.locale);
+  return promotions
+    .filter(({ amount, deliveryAmount }) => amount !== 0 || deliveryAmount !== 0)
+    .map(({ promotionId, name, amount, deliveryAmount, terms }) => ({
+      promotionId,
+      name: textOf(name, context),
+      ...(terms.isCoupon && coupon?.codeKey && { code: coupon.codeKey }),
+      amount: price(amount),
+      deliveryAmount: price(deliveryAmount),
+    }));
 }
 
 /** With numbers, for answers and for the history. */

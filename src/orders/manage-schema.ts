@@ -119,6 +119,35 @@ const Management = Type.Object(
       ),
       { description: 'By rate, ascending, and treatment.' },
     ),
+    promotions: Type.Array(
+      Type.Object(
+        {
+          promotionId: Id,
+          name: Type.String({
+            description: 'Its name, as it was when the order was placed.',
+            examples: ['3 for 2 on mugs'],
+          }),
+          code: Type.Optional(
+            Type.String({
+              description: 'The code that was typed for it; absent: it applies by itself.',
+              examples: ['MUGS'],
+            }),
+          ),
+          amount: {
+            ...Price,
+            description:
+              'What it has taken off the goods, as a negative amount: a part of the basket discount or, with a code, of the coupon.',
+          },
+          deliveryAmount: {
+            ...Price,
+            description:
+              'What it has taken off the delivery, as a negative amount; the price of the delivery is without it.',
+          },
+        },
+        { title: 'order promotion' },
+      ),
+      { description: 'The promotions that have made the order cheaper, in the order in which they applied.' },
+    ),
     buyer: { ...BuyerAnswer, description: "The buyer's details as a business." },
     deliveryOption: OrderDeliveryOption,
     shipments: Type.Array(

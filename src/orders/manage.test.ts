@@ -71,6 +71,7 @@ test('the order as it was placed', async () => {
       { rate: 19, treatment: 'domestic', amount: price(24.9), tax: { ...price(3.98), taxType: 'NONE' } },
     ],
     buyer: { buyerReference: null, purchaseOrderNumber: null, vatCheck: null },
+    promotions: [],
     deliveryOption: null,
     shipments: [],
     returns: [],

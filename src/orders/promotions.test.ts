@@ -10,12 +10,15 @@ import {
   givenSmallShop,
   NOW,
   on as onCart,
+  queuedEmails,
   reasonOf,
   totalsOf,
   type Shop,
 } from '../../test/carts.ts';
 import { lineIds, placed, service, SETTINGS, startManaging, well } from '../../test/managed-orders.ts';
+import { givenMerchant } from '../../test/admin.ts';
 import { sql } from '../db/sql.ts';
+import { loadOrder } from './confirmation-email.ts';
 import type { SettingsFile } from '../shops/settings/file.ts';
 
 /** Promotions from the settings to the refund. Their arithmetic is in `pricing`. */
@@ -99,6 +102,61 @@ describe('in a cart', () => {
     expect(totalsOf((await givenCart(shop, { [book]: 2 })).body)).toMatchObject({ discount: -10 });
   });
 
+  test('a category counts what is in those below it, and follows when one is moved', async () => {
+    const shop = await givenShop([]);
+    const { mug, book } = await givenGoods(shop);
+    const at = `/${shop.shopId}/categories`;
+    const root = (await service.db.one<{ id: string }>(sql`
+      select upper(category_id::text) as id from category where shop_id = ${shop.shopId}`))!.id;
+    const add = async (parentId: string, alias: string): Promise<string> => {
+      const answer = await service.call('POST', `${at}/${parentId}`, {
+        token: shop.token,
+        body: { alias, name: alias },
+      });
+      expect(answer.status).toBe(200);
+      return answer.body.categoryId;
+    };
+    const kitchen = await add(root, 'Kitchen');
+    const sale = await add(root, 'Sale');
+    const cups = await add(await add(kitchen, 'Tea'), 'Cups');
+    for (const [categoryId, productId] of [
+      [cups, mug],
+      [sale, book],
+    ])
+      await service.call('POST', `/${shop.shopId}/product-category-assignments`, {
+        token: shop.token,
+        body: { categoryId, productId },
+      });
+    await changeSettings(shop, {
+      promotions: [
+        { key: 'kitchen', name: 'Kitchen', effect: 'percent', percent: 50, categories: [kitchen] },
+        // Whoever buys a book gets something of the kitchen for nothing.
+        {
+          key: 'gift',
+          name: 'Gift',
+          effect: 'buyGet',
+          buy: 1,
+          get: 1,
+          products: ['BOOK'],
+          rewardCategories: [kitchen],
+        },
+      ],
+    });
+    const cart = await givenCart(shop, { [mug]: 2, [book]: 1 });
+    // Half of 20.00, and one of the two mugs of now 5.00.
+    expect(totalsOf(cart.body).discount).toBe(-15);
+    const move = (categoryId: string, parentId: string) =>
+      service.call('PUT', `/manage/shops/${shop.shopId}/categories/${categoryId}/place`, {
+        token: shop.token,
+        body: { parentId, position: 0 },
+      });
+    expect((await move(cups, sale)).status).toBe(204);
+    expect(totalsOf(await done(cart, 'GET')).discount).toBe(0);
+    expect((await move(sale, kitchen)).status).toBe(204);
+    // Everything is in the kitchen now: half of 40.00, and a mug.
+    expect(totalsOf(await done(cart, 'GET')).discount).toBe(-25);
+  });
+
   test('they begin and end by the clock', async () => {
     const period = { from: '2026-11-16', to: '2026-11-20T17:00:00Z' };
     const shop = await givenShop([
@@ -179,6 +237,53 @@ describe('with a code', () => {
 });
 
 describe('in an order', () => {
+  test('/manage, the page of the order and the email name each with what it took off', async () => {
+    const shop = await givenShop(
+      [
+        THREE_FOR_TWO,
+        { key: 'free', name: 'Free delivery', effect: 'percent', percent: 100, on: 'delivery' },
+        { key: 'code', name: 'Welcome', code: 'HELLO', effect: 'amount', amount: 5 },
+        { key: 'never', name: 'Never', effect: 'amount', amount: 1, minimumAmount: 500 },
+      ],
+      { basketDiscounts: [{ from: 10, percent: 10 }] },
+    );
+    const { mug } = await givenGoods(shop);
+    const cart = await givenFullCart(shop, { [mug]: 3 });
+    await done(cart, 'POST', '/coupon', { code: 'HELLO' });
+    const body = await done(cart, 'POST', '/order');
+    const order = { shop, id: body.orderId, body };
+    // 30.00 less a mug of 10.00, a tenth of 20.00 and 5.00.
+    expect(totalsOf(body)).toMatchObject({ discount: -12, coupon: -5, shipping: 0, total: 13 });
+    const { management } = await well(order, 'GET', '');
+    const named = management.promotions.map(
+      ({ name, code, amount, deliveryAmount }: (typeof management.promotions)[number]) => [
+        name,
+        code,
+        amount.amount,
+        deliveryAmount.amount,
+      ],
+    );
+    expect(named).toEqual([
+      ['3 for 2 on mugs', undefined, -10, 0],
+      ['Free delivery', undefined, 0, -4.9],
+      ['Welcome', 'HELLO', -5, 0],
+    ]);
+    const emails = await queuedEmails(service, shop.shopId);
+    const email = emails.find(({ template }) => template === 'order');
+    expect(await loadOrder(service.db, email!)).toMatchObject({
+      promotions: [{ text: '3 for 2 on mugs', amount: '-€10.00' }],
+      basketDiscount: '-€2.00',
+      coupon: '-€5.00',
+    });
+    const { text } = await (await givenMerchant(service, 'owner', shop.shopId)).get(`/orders/${order.id}`);
+    const sums = /<dl class="totals">.*?<\/dl>/s
+      .exec(text)![0]
+      .replaceAll(/<[^>]+>/g, ' ')
+      .replaceAll(/\s+/g, ' ');
+    expect(sums).toContain('3 for 2 on mugs -€10.00 Discount -€2.00 Welcome -€5.00');
+    expect(sums).toContain('(Free delivery: -€4.90) €0.00');
+  });
+
   test('what was taken off is given back in parts that sum to it', async () => {
     const shop = await givenShop([THREE_FOR_TWO]);
     const { mug, cup } = await givenGoods(shop);

@@ -11,6 +11,7 @@ import type {
   PromotionUse,
 } from './input.ts';
 import type { KnownLine } from './line-prices.ts';
+import { sum } from './shares.ts';
 import type { AppliedPromotion } from './totals.ts';
 
 /** Which of a shop's promotions may apply to a cart, and what an order keeps of those that do. */
@@ -50,7 +51,7 @@ export function promotionsFor(
   const at = { country: country ?? settings.country, currency: cart.currency, group, now };
   const typed = code ? findByCode(code, settings) : undefined;
   const problems = typed && codeProblems(typed, at, cart.promotionUses);
-  const goods = namedGoods(lines);
+  const goods = namedGoods(lines, settings);
   const promotions = settings.promotions
     .filter((promotion) =>
       promotion === typed
@@ -154,8 +155,8 @@ type Names = Pick<Promotion, 'products' | 'categories' | 'manufacturers'>;
 /** The lines of a cart by what promotions call their products: a shop may have many promotions with long lists. */
 type NamedGoods = { lineCount: number } & Record<keyof Names, ReadonlyMap<string, readonly number[]>>;
 
-/** A variation is named by its own number and by that of its product. */
-function namedGoods(lines: readonly KnownLine[]): NamedGoods {
+/** A variation is named by its own number and by that of its product, a category by those above it too. */
+function namedGoods(lines: readonly KnownLine[], { categoryParents }: Settings): NamedGoods {
   const indexBy = (namesOf: (product: CartProduct) => (string | undefined)[]) => {
     const found = new Map<string, number[]>();
     for (const [index, { product }] of lines.entries()) {
@@ -168,9 +169,22 @@ function namedGoods(lines: readonly KnownLine[]): NamedGoods {
   return {
     lineCount: lines.length,
     products: indexBy(({ productNumber, master }) => [productNumber, master?.productNumber]),
-    categories: indexBy(({ categoryIds }) => categoryIds),
+    categories: indexBy(({ categoryIds }) => withParents(categoryIds, categoryParents)),
     manufacturers: indexBy(({ facts }) => [facts.manufacturer]),
   };
+}
+
+/** Each once, because categories share what is above them. */
+function withParents(categoryIds: readonly string[], parents: Settings['categoryParents']): string[] {
+  const found = new Set<string>();
+  for (const categoryId of categoryIds) {
+    let above: string | undefined = categoryId;
+    while (above !== undefined && !found.has(above)) {
+      found.add(above);
+      above = parents[above];
+    }
+  }
+  return [...found];
 }
 
 function countedLines(names: Names, goods: NamedGoods): boolean[] {
@@ -210,6 +224,26 @@ export function contentPromotions(
       terms: { ...terms, counts: idsWhere(counts), rewards: idsWhere(rewards) },
     };
   });
+}
+
+/**
+ * What the discount of a cart or an order consists of: promotions by their names, and without a name the rest. What the
+ * code of a promotion takes off is its coupon.
+ */
+export function discountParts({
+  basketDiscount,
+  coupon,
+  promotions = [],
+}: {
+  basketDiscount: number;
+  coupon: object | null;
+  promotions?: readonly ContentPromotion[];
+}): { name: Localised | null; amount: number }[] {
+  const named = promotions.filter(({ terms }) => !(coupon && terms.isCoupon));
+  const rest = basketDiscount - sum(named.map(({ amount }) => amount));
+  return [...named.map(({ name, amount }) => ({ name, amount })), { name: null, amount: rest }].filter(
+    ({ amount }) => amount !== 0,
+  );
 }
 
 /** The promotions of an order for its lines after a change; what they took off the delivery stays as agreed. */

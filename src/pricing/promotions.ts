@@ -1,6 +1,6 @@
 import { divideRounded, parseDecimal, percentOf, scaled } from '../kernel/money.ts';
 import type { PromotionEffect, PromotionInput } from './input.ts';
-import { spread, sum, type Taxed } from './shares.ts';
+import { spreadOver, sum, type Taxed } from './shares.ts';
 import { priceOfQuantity } from './unit-price.ts';
 
 /**
@@ -90,6 +90,8 @@ function applyInOrder(
   const applied: AppliedReduction[] = [];
   let left: Remainder = { shop: goods.shop, shown: goods.shown };
   let { delivery } = goods;
+  // The lines have the same taxes after each promotion.
+  const spreads = { shop: spreadOver(goods.shop), shown: spreadOver(goods.shown) };
   for (const promotion of plan) {
     if (promotion && !isReached(promotion, goods)) continue;
     if (promotion?.isForDelivery) {
@@ -103,7 +105,7 @@ function applyInOrder(
       ? reductionOf(promotion, left, goods.quantities)
       : weighted(basketDiscountOf(sumOf(left.shop)), left, () => true);
     if (reduction.amount === 0) continue;
-    const shares = sharesOf(reduction, left);
+    const shares = sharesOf(reduction, spreads);
     applied.push({ promotion, amount: reduction.amount, deliveryAmount: 0, shares: shares.shown });
     left = { shop: less(left.shop, shares.shop), shown: less(left.shown, shares.shown) };
   }
@@ -238,33 +240,30 @@ function weighted(amount: number, left: Remainder, isFor: (index: number) => boo
   return { amount, weights: { shop: weigh(left.shop), shown: weigh(left.shown) } };
 }
 
+type Spread = ReturnType<typeof spreadOver>;
+
 /** The shares of the lines in a reduction. */
-function sharesOf({ amount, weights }: Reduction, left: Remainder) {
-  const shop = shareOut(amount, left.shop, weights.shop);
+function sharesOf({ amount, weights }: Reduction, spreads: Record<keyof Remainder, Spread>) {
+  const shop = shareOut(amount, weights.shop, spreads.shop);
   // Most carts show the prices of the shop.
   if (weights.shop.every((weight, index) => weight === weights.shown[index])) return { shop, shown: shop };
   const shown = inProportion(amount, sum(weights.shop), sum(weights.shown));
-  return {
-    shop,
-    shown: shareOut(shown, left.shown, weights.shown),
-  };
+  return { shop, shown: shareOut(shown, weights.shown, spreads.shown) };
 }
 
 /** Many promotions are for one line, which bears all of it. */
-function shareOut(amount: number, lines: readonly Taxed[], weights: readonly number[]): number[] {
+function shareOut(amount: number, weights: readonly number[], spread: Spread): number[] {
   const bearers = weights.filter((weight) => weight > 0);
   if (bearers.length === 1) return weights.map((weight) => (weight > 0 ? amount : 0));
-  return spread(amount, withAmounts(lines, weights));
+  return spread(amount, weights);
 }
 
-const withAmounts = (lines: readonly Taxed[], amounts: readonly number[]): Taxed[] =>
-  lines.map(({ taxRate, taxClassId = '' }, index) => ({ taxRate, taxClassId, amount: amounts[index]! }));
-
 const less = (lines: readonly Taxed[], shares: readonly number[]): Taxed[] =>
-  withAmounts(
-    lines,
-    lines.map(({ amount }, index) => amount - shares[index]!),
-  );
+  lines.map(({ taxRate, taxClassId = '', amount }, index) => ({
+    taxRate,
+    taxClassId,
+    amount: amount - shares[index]!,
+  }));
 
 /** A part of a whole in the shop's model, as a part of the shown whole: one rounding. */
 export function inProportion(part: number, shopWhole: number, shownWhole: number): number {

@@ -22,26 +22,53 @@ export interface TaxedPart extends Taxed {
  * depend on the order of the lines. A class is treated in one way, so neither does the share of a treatment.
  */
 export function spread(discount: number, lines: readonly Taxed[]): number[] {
-  const shares = lines.map(() => 0);
-  const share = (part: number, indexes: readonly number[], [keyOf, ...finer]: readonly KeyOf[]): void => {
-    if (part === 0) return;
-    const groups = keyOf
-      ? groupsOf(indexes, (index) => keyOf(lines[index]!))
-      : indexes.map((index) => [index]);
-    const parts = allocate(
-      part,
-      groups.map((group) => sum(group.map((index) => lines[index]!.amount))),
-    );
-    for (const [at, group] of groups.entries()) {
-      if (keyOf) share(parts[at]!, group, finer);
-      else shares[group[0]!] = parts[at]!;
-    }
-  };
-  share(discount, [...lines.keys()], [({ taxRate }) => taxRate, ({ taxClassId = '' }) => taxClassId]);
-  return shares;
+  return spreadOver(lines)(
+    discount,
+    lines.map(({ amount }) => amount),
+  );
 }
 
-type KeyOf = (line: Taxed) => number | string;
+/** The same for several discounts of the same lines, with what each is in proportion to. */
+export function spreadOver(
+  lines: readonly Pick<Taxed, 'taxRate' | 'taxClassId'>[],
+): (discount: number, amounts: readonly number[]) => number[] {
+  const rates = groupsOf([...lines.keys()], (index) => lines[index]!.taxRate).map((ofRate) => ({
+    indexes: ofRate,
+    classes: groupsOf(ofRate, (index) => lines[index]!.taxClassId ?? ''),
+  }));
+  return (discount, amounts) => {
+    const shares = amounts.map(() => 0);
+    const parts = (whole: number, groups: readonly (readonly number[])[]) =>
+      whole === 0
+        ? groups.map(() => 0)
+        : allocate(
+            whole,
+            groups.map((group) => sumAt(group, amounts)),
+          );
+    const ofRates = parts(
+      discount,
+      rates.map(({ indexes }) => indexes),
+    );
+    for (const [rate, { classes }] of rates.entries()) {
+      const ofClasses = parts(ofRates[rate]!, classes);
+      for (const [at, indexes] of classes.entries()) {
+        if (ofClasses[at] === 0) continue;
+        const ofLines = allocate(
+          ofClasses[at]!,
+          indexes.map((index) => amounts[index]!),
+        );
+        for (const [place, index] of indexes.entries()) shares[index] = ofLines[place]!;
+      }
+    }
+    return shares;
+  };
+}
+
+function sumAt(indexes: readonly number[], amounts: readonly number[]): number {
+  let total = 0;
+  for (const index of indexes) total += amounts[index]!;
+  return total;
+}
 
 /** The indexes with the same key, in the order of the keys. */
 function groupsOf(indexes: readonly number[], keyOf: (index: number) => number | string): number[][] {

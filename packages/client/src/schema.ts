@@ -7682,6 +7682,28 @@ export interface components {
             /** @description The tax in it, or on it. */
             tax: components["schemas"]["Price"];
         };
+        /** OrderPromotion */
+        OrderPromotion: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            promotionId: string;
+            /**
+             * @description Its name, as it was when the order was placed.
+             * @example 3 for 2 on mugs
+             */
+            name: string;
+            /**
+             * @description The code that was typed for it; absent: it applies by itself.
+             * @example MUGS
+             */
+            code?: string;
+            /** @description What it has taken off the goods, as a negative amount: a part of the basket discount or, with a code, of the coupon. */
+            amount: components["schemas"]["Price"];
+            /** @description What it has taken off the delivery, as a negative amount; the price of the delivery is without it. */
+            deliveryAmount: components["schemas"]["Price"];
+        };
         /** OrderDeliveryOption */
         OrderDeliveryOption: {
             /**
@@ -7951,6 +7973,8 @@ export interface components {
             outstandingAmount: components["schemas"]["Price"];
             /** @description By rate, ascending, and treatment. */
             taxes: components["schemas"]["OrderTax"][];
+            /** @description The promotions that have made the order cheaper, in the order in which they applied. */
+            promotions: components["schemas"]["OrderPromotion"][];
             /** @description The buyer's details as a business. */
             buyer: components["schemas"]["Buyer"];
             /** @description The delivery of an app that the customer has chosen; null: a shipping method of the shop. */
@@ -15360,6 +15384,7 @@ export type Sales = components['schemas']['Sales'];
 export type SalesSummary = components['schemas']['SalesSummary'];
 export type OrderEditing = components['schemas']['OrderEditing'];
 export type OrderTax = components['schemas']['OrderTax'];
+export type OrderPromotion = components['schemas']['OrderPromotion'];
 export type OrderDeliveryOption = components['schemas']['OrderDeliveryOption'];
 export type LineQuantity = components['schemas']['LineQuantity'];
 export type Parcel = components['schemas']['Parcel'];

@@ -3,7 +3,9 @@ import { html, type Markup } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { toMinor } from '../../kernel/money.ts';
+import { discountParts } from '../../pricing/cart-promotions.ts';
 import type { Content } from '../../pricing/content.ts';
+import { anyText } from '../../catalogue/products/render.ts';
 import { ADDRESS, addressFields } from '../components/address-form.ts';
 import { optionsOf, showFields } from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
@@ -251,7 +253,12 @@ function sumsCard(visit: ShopVisit, content: Content, vatCheck: VatCheck | undef
     <h2>${messages.byHand.sums}</h2>
     <dl class="totals">
       ${row(messages.totals.subTotal, content.subTotal)}
-      ${content.basketDiscount !== 0 && row(messages.totals.discount, content.basketDiscount)}
+      ${discountParts(content).map(({ name, amount }) =>
+        row(
+          name ? anyText(name, visit.locale, visit.settings.defaultLocale)! : messages.totals.discount,
+          amount,
+        ),
+      )}
       ${row(messages.totals.shipping, content.shippingPrice)}
       ${content.payment !== null && content.payment.price !== 0 && row(messages.totals.payment, content.payment.price)}
       ${taxLines(visit, content).map(({ name, amount }) => textRow(name, amount, 'quiet'))}

@@ -23,6 +23,7 @@ import {
 } from './order-view.ts';
 import { taxLines } from './tax-lines.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
+import { sum } from '../../pricing/shares.ts';
 import { toMinor } from '../../kernel/money.ts';
 import type { TaxType } from '../../http/price.ts';
 import { leftToShip, returnedQuantities } from './quantities.ts';
@@ -81,28 +82,36 @@ function lineItem({ visit, order }: OrderView, line: OrderLine, left: number, re
   </li>`;
 }
 
-function totals({ visit, order }: OrderView): Markup {
+function totals(view: OrderView): Markup {
+  const { visit, order } = view;
   const messages = visit.messages.orders.totals;
   const money = moneyIn(visit);
   const { lineItemContainer, shippingData, paymentData, management } = order;
-  const { basketDiscount, couponLineItem, deposits, ecoParticipations } = lineItemContainer;
-  const { paidAmount, refundedAmount } = management;
+  const { couponLineItem, deposits, ecoParticipations } = lineItemContainer;
+  const { paidAmount, refundedAmount, promotions } = management;
   const payable = payableAmount(order);
   const row = (name: string, text: string, kind = '') =>
     html`<div class="${kind}">
       <dt>${name}</dt>
       <dd>${text}</dd>
     </div>`;
+  const otherDiscount = discountWithoutPromotions(order);
   return html`<dl class="totals">
     ${row(messages.subTotal, money(lineItemContainer.lineItemsSubTotal))}
-    ${basketDiscount.lineItemPrice && row(messages.discount, money(basketDiscount.lineItemPrice))}
+    ${promotions
+      .filter(({ code, amount }) => code === undefined && amount.amount !== 0)
+      .map(({ name, amount }) => row(name, money(amount)))}
+    ${otherDiscount.amount !== 0 && row(messages.discount, money(otherDiscount))}
     ${
       couponLineItem &&
       couponLineItem.lineItemPrice.amount !== 0 &&
-      row(messages.coupon, money(couponLineItem.lineItemPrice))
+      row(
+        promotions.find(({ code }) => code !== undefined)?.name ?? messages.coupon,
+        money(couponLineItem.lineItemPrice),
+      )
     }
     ${[...deposits, ...ecoParticipations].map(({ name, lineItemPrice }) => row(name, money(lineItemPrice)))}
-    ${shippingData && row(shippingData.shippingMethod.name, money(shippingData.price))}
+    ${shippingData && row(deliveryName(view, shippingData.shippingMethod.name), money(shippingData.price))}
     ${
       paymentData &&
       paymentData.price.amount !== 0 &&
@@ -114,6 +123,30 @@ function totals({ visit, order }: OrderView): Markup {
     ${refundedAmount.amount > 0 && row(messages.refunded, money({ ...refundedAmount, amount: -refundedAmount.amount }))}
     ${payable.amount > 0 && row(messages.outstanding, money(payable), 'warning')}
   </dl>`;
+}
+
+/** The part of the discount that no promotion has made. */
+function discountWithoutPromotions({
+  lineItemContainer,
+  management,
+  currencyId,
+}: ManagedOrderAnswer): OrderAmount {
+  const named = management.promotions.flatMap(({ code, amount }) =>
+    code === undefined ? amount.amount : [],
+  );
+  const discount = lineItemContainer.basketDiscount.lineItemPrice?.amount ?? 0;
+  return { amount: Number((discount - sum(named)).toFixed(4)), currency: currencyId };
+}
+
+/** `Express (Free delivery: −€4.90)`: with the promotions that have made it cheaper. */
+function deliveryName({ visit, order }: OrderView, method: string): string {
+  const money = moneyIn(visit);
+  const cheaper = order.management.promotions
+    .filter(({ deliveryAmount }) => deliveryAmount.amount !== 0)
+    .map(({ name, deliveryAmount }) =>
+      visit.messages.orders.totals.promotion({ name, amount: money(deliveryAmount) }),
+    );
+  return cheaper.length === 0 ? method : `${method} (${cheaper.join(', ')})`;
 }
 
 /** The taxes as contents store them: in minor units and basis points. */

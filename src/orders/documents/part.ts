@@ -88,13 +88,13 @@ export function partOf(
   const totalTax = sum(taxes.map(({ tax }) => tax));
   const total = sum(taxes.map(({ amount }) => amount));
   const isGross = content.taxType === 'GROSS';
-  // A part names its discounts as a whole: promotions are for the goods of the whole order.
-  const { promotions: _promotions, ...whole } = content;
+  const { promotions, ...whole } = content;
+  const basketDiscount = 0 - sum(ofPart.map(({ discountShare }) => discountShare));
   return {
     ...whole,
     lines: ofPart,
     subTotal: sum(ofPart.map(({ amount }) => amount)),
-    basketDiscount: 0 - sum(ofPart.map(({ discountShare }) => discountShare)),
+    basketDiscount,
     coupon: content.coupon && {
       ...content.coupon,
       amount: 0 - sum(ofPart.map(({ couponShare }) => couponShare)),
@@ -110,6 +110,8 @@ export function partOf(
     totalTax,
     totalBeforeTax: isGross ? total - totalTax : total,
     grandTotal: isGross ? total : total + totalTax,
+    // Promotions are for the goods of the whole order: a part that bears another discount names it as a whole.
+    ...(promotions && basketDiscount === content.basketDiscount && { promotions }),
   };
 }
 

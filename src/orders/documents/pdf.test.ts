@@ -1,6 +1,7 @@
 import { inflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Content, ContentLine } from '../../pricing/content.ts';
+import type { ContentPromotion } from '../../pricing/cart-promotions.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import type { DocumentFacts, DocumentTerms } from './facts.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
@@ -215,6 +216,27 @@ describe('the PDF of a document', () => {
     ['sv_SE', ['Invoice 1001', '15 nov. 2026', 'Product 1', '11,90 €', 'Page 1 of 1']],
   ])('speaks %s', async (locale, texts) => {
     expect((await printed({}, { locale }))[0]).toEqual(expect.arrayContaining(texts));
+  });
+
+  test('names each promotion with what it took off, and the rest as a discount', async () => {
+    const promotion = (de_DE: string, amount: number, isCoupon = false) =>
+      ({ name: { de_DE }, amount, deliveryAmount: 0, terms: { isCoupon } }) as unknown as ContentPromotion;
+    const coupon = { amount: -50 } as Content['coupon'];
+    const content = contentOf([lineOf(1)], {
+      basketDiscount: -300,
+      coupon,
+      promotions: [promotion('3 für 2', -200), promotion('Nichts', 0), promotion('Mit Code', -50, true)],
+    });
+    const [page] = await printed({ content });
+    const from = page!.indexOf('3 für 2');
+    expect(page!.slice(from - 1, from + 5)).toEqual([
+      '-2,00 €',
+      '3 für 2',
+      '-1,00 €',
+      'Rabatt',
+      '-0,50 €',
+      'Gutschein',
+    ]);
   });
 
   test('has as many pages as it takes, with a head of the table and what is carried forward on each', async () => {

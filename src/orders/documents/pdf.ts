@@ -1,4 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
+import { discountParts } from '../../pricing/cart-promotions.ts';
 import { taxesByRate, type ContentLine } from '../../pricing/content.ts';
 import { sum } from '../../pricing/shares.ts';
 import type { Localised } from '../../http/locale.ts';
@@ -312,7 +313,10 @@ function sums(page: Page): void {
   const extra = (key: 'deposit' | 'ecoParticipation') => sum(content.lines.map((line) => line[key]));
   const paymentName = payment?.method ? text(payment.method.name) : (payment?.name ?? '');
   const rows: [string, number][] = [
-    [words.basketDiscount, content.basketDiscount],
+    ...discountParts(content).map(({ name, amount }): [string, number] => [
+      name ? text(name) : words.basketDiscount,
+      amount,
+    ]),
     [words.coupon, content.coupon?.amount ?? 0],
     [words.deposit, extra('deposit')],
     [words.ecoParticipation, extra('ecoParticipation')],

@@ -21,6 +21,8 @@ export interface Settings extends StoredSettings {
   productTypes: ProductType[];
   /** Those of the merchant and of installed apps. */
   customFields: CustomField[];
+  /** The parent of each category below those that promotions name. */
+  categoryParents: Record<string, string>;
   /**
    * The domains that lead to the shop and are used in links: all it has named except those that wait for their proof.
    */
@@ -260,6 +262,7 @@ const OUTSIDE_OF_DOCUMENT = [
   'customerGroups',
   'productTypes',
   'customFields',
+  'categoryParents',
   'isSuspended',
   'deletionAt',
   'emailsFrozen',
@@ -281,6 +284,9 @@ interface SettingsRow extends Pick<Settings, Exclude<OutsideOfDocument, 'domains
   document: Omit<Settings, OutsideOfDocument>;
   pendingDomains: { host: string; position: number }[];
 }
+
+/** A promotion for a tree with more categories does not count those furthest down. */
+const MAX_PROMOTED_CATEGORIES = 10_000;
 
 /** Reads everything in one statement, for a consistent state. */
 export async function selectSettings(db: Queries, shopId: string): Promise<Settings | undefined> {
@@ -346,6 +352,21 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
           and custom_field_namespace.removed_at is null
         where custom_field.shop_id = ${shopId} and custom_field.removed_at is null
       ) as "customFields",
+      (
+        with recursive below as (
+          select category_id, parent_id from category
+          where shop_id = ${shopId} and parent_id in (
+            select jsonb_array_elements_text((promotion -> 'categories') || (promotion -> 'rewardCategories'))::uuid
+            from shop named, jsonb_array_elements(named.settings -> 'promotions') promotion
+            where named.shop_id = ${shopId}
+          )
+          union
+          select child.category_id, child.parent_id from below
+          join category child on child.shop_id = ${shopId} and child.parent_id = below.category_id
+        )
+        select coalesce(json_object_agg(upper(category_id::text), upper(parent_id::text)), '{}')
+        from (select category_id, parent_id from below limit ${MAX_PROMOTED_CATEGORIES}) nearest
+      ) as "categoryParents",
       (
         select coalesce(json_agg(host order by position), '[]') from shop_domain
         where shop_domain.shop_id = ${shopId}

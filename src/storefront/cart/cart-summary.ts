@@ -1,6 +1,7 @@
 import { anyText } from '../../catalogue/products/render.ts';
 import { formatsOf } from '../../http/formats.ts';
 import { taxesByRate, type Content } from '../../pricing/content.ts';
+import { discountParts } from '../../pricing/cart-promotions.ts';
 import { untaxedReasons } from '../../pricing/untaxed-text.ts';
 import type { Cart } from '../../carts/schema.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
@@ -59,17 +60,16 @@ export function summary(visit: Visit, sums: Sums, content: Content): Markup {
 /** The promotions by their names, and the rest of the discount. */
 function discountRows(
   { locale, settings }: Visit,
-  { basketDiscount, coupon, promotions = [], currency }: Content,
+  content: Content,
   row: (name: string, price: string) => Markup,
 ): Markup[] {
   const messages = messagesIn(locale).storefront.cart;
-  const named = promotions
-    .filter(({ amount, terms }) => amount !== 0 && !(coupon && terms.isCoupon))
-    .map(({ name, amount }) => ({ name: anyText(name, locale, settings.defaultLocale)!, amount }));
-  const rest = basketDiscount - named.reduce((sum, { amount }) => sum + amount, 0);
-  return [...named, { name: messages.discount, amount: rest }]
-    .filter(({ amount }) => amount !== 0)
-    .map(({ name, amount }) => row(name, moneyText(amount, currency, locale)));
+  return discountParts(content).map(({ name, amount }) =>
+    row(
+      name ? anyText(name, locale, settings.defaultLocale)! : messages.discount,
+      moneyText(amount, content.currency, locale),
+    ),
+  );
 }
 
 /** With the promotions that have made it cheaper. */

@@ -115,6 +115,7 @@ export function newOrder({
       deliveryOption,
       shipments: [],
       returns: [],
+      promotions: [],
       payments: [],
     },
   };

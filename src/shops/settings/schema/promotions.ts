@@ -129,7 +129,7 @@ export const Promotion = Section(
     ),
     rewardCategories: Names(
       CategoryId,
-      'For buyGet: categories whose products are cheaper.',
+      'For buyGet: categories whose products are cheaper, with those of their subcategories.',
       CATEGORY_EXAMPLE,
     ),
     timesPerOrder: Units(
@@ -143,7 +143,7 @@ export const Promotion = Section(
     ),
     categories: Names(
       CategoryId,
-      'Categories whose products it counts, without those of their subcategories.',
+      'Categories whose products it counts, with those of their subcategories.',
       CATEGORY_EXAMPLE,
     ),
     manufacturers: Names(Plain('Name of a manufacturer.', 'Beacon', 255), 'Manufacturers that it counts.', [
