@@ -63,6 +63,7 @@ export function asRecorded(text: string): string {
   return text
     .replace(/"mboUrl":"[^"]*"/, '"mboUrl":""')
     .replace(/"state":"[a-zA-Z]+",(?="cancelledOn")/, '')
+    .replace(/"promotions":\[\],/, '')
     .replace(/"taxes":\[[^\]]*\],(?="buyer")/, '')
     .replace(/"buyer":\{[^{}]*\},(?="deliveryOption")/, '')
     .replace(/"deliveryOption":(?:null|\{[^{}]*\}),(?="shipments")/, '')

@@ -338,6 +338,7 @@ describe('0011_settings_document.sql', () => {
       producerRegistrations: [],
       publicCatalogue: false,
       returns: { refundDelivery: true },
+      promotions: [],
       reviews: { open: false, moderation: 'before', invite: 'nobody', invitationDays: 14 },
       sellBeyondStock: true,
       maxPerOrder: 2.5,

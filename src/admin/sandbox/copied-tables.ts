@@ -38,6 +38,8 @@ export const COPIED_TABLES: Readonly<Record<string, 'shop' | 'people' | 'never'>
   customer_tag: 'people',
   demo_payment: 'never',
   event: 'never',
+  gift_card: 'people',
+  gift_card_entry: 'people',
   import_record: 'people',
   legal_page: 'shop',
   library_image: 'shop',
