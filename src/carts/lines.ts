@@ -19,6 +19,7 @@ import type { CartContext, CartPatch, CartRow } from './cart.ts';
 import { allowedQuantity, quantityOfProduct } from '../pricing/quantity.ts';
 import { MAX_LINES } from '../orders/line-item-schema.ts';
 import { NewLine } from './schema.ts';
+import { giftCardWish, isSameWish, requestOfWish, type GiftCardRequest } from '../giftcards/wish.ts';
 import { amountOf, decimalOf } from '../http/request-fields.ts';
 
 /** The product is for sale but out of stock. */
@@ -69,6 +70,7 @@ interface LineRequest {
   productId: string;
   quantity: number | string;
   customText?: string | null | undefined;
+  giftCard?: GiftCardRequest | undefined;
 }
 
 /**
@@ -78,7 +80,7 @@ interface LineRequest {
  */
 export function addLine(
   cart: CartRow,
-  { productId, quantity, customText: typed }: LineRequest,
+  { productId, quantity, customText: typed, giftCard: asked }: LineRequest,
   context: CartContext,
   at = '',
 ): CartPatch & { lines: StoredLine[] } {
@@ -92,15 +94,35 @@ export function addLine(
   const { lines } = cart;
   const problem = customTextProblem(product.customisation, customText);
   if (problem) throw new WrongCustomText(problem, `${at}customText`, product.productNumber);
-  const line = lines.find((one) => one.productId === product.productId && one.customText === customText);
+  const { currency } = cart;
+  const giftCard = giftCardWish(
+    product,
+    asked,
+    { currency, settings: context.settings, now: context.now },
+    at,
+  );
+  const line = lines.find(
+    (one) =>
+      one.productId === product.productId &&
+      one.customText === customText &&
+      isSameWish(one.giftCard, giftCard),
+  );
   if (!line) {
     if (lines.length >= MAX_LINES) throw new Refusal('CART_FULL', { limit: MAX_LINES });
-    if (textLengthOf(lines) + (customText?.length ?? 0) > MAX_CUSTOM_TEXT)
+    if (textLengthOf(lines) + (customText?.length ?? 0) + (giftCard?.message?.length ?? 0) > MAX_CUSTOM_TEXT)
       throw new Refusal('CART_TEXTS_TOO_LONG', { limit: MAX_CUSTOM_TEXT });
     const added = { lineItemId: newId(context.now), productId: product.productId, quantity: '0' };
     const allowed = quantityOf(cart, added, product, more, context, field);
     return {
-      lines: [...lines, { ...added, quantity: allowed, ...(customText !== undefined && { customText }) }],
+      lines: [
+        ...lines,
+        {
+          ...added,
+          quantity: allowed,
+          ...(customText !== undefined && { customText }),
+          ...(giftCard && { giftCard }),
+        },
+      ],
     };
   }
   const sum = Math.min(Number((Number(line.quantity) + more).toFixed(6)), QUANTITY.max);
@@ -108,7 +130,10 @@ export function addLine(
 }
 
 export function textLengthOf(lines: readonly StoredLine[]): number {
-  return lines.reduce((length, { customText = '' }) => length + customText.length, 0);
+  return lines.reduce(
+    (length, { customText = '', giftCard }) => length + customText.length + (giftCard?.message?.length ?? 0),
+    0,
+  );
 }
 
 /** Adds all entries; where some may fail, adds those that it can and says why the others failed. */
@@ -144,16 +169,18 @@ export function joinLines(
   other: Pick<CartRow, 'lines' | 'currency'>,
   context: CartContext,
 ): { lines: StoredLine[]; refusals: Error[] } {
-  const entries = other.lines.map(({ productId, quantity, customText }) => ({
+  const entries = other.lines.map(({ productId, quantity, customText, giftCard }) => ({
     productId,
     quantity: Number(quantity),
     customText,
+    ...(giftCard && { giftCard: requestOfWish(giftCard, cart.currency) }),
   }));
   const { lines, refusals } = addLines(cart, entries, context, { mayFail: true });
   if (cart.currency !== other.currency) return { lines, refusals };
   const priced = lines.map((line) => {
     const former = other.lines.find(
-      ({ productId, customText }) => productId === line.productId && customText === line.customText,
+      ({ productId, customText, giftCard }) =>
+        productId === line.productId && customText === line.customText && isSameWish(giftCard, line.giftCard),
     );
     return former?.price === undefined ? line : { ...line, price: line.price ?? former.price };
   });

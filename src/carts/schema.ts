@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { ShownFields } from '../shops/settings/shown-fields.ts';
+import { GiftCardRequest } from '../giftcards/wish.ts';
 import { CustomTextRequest } from '../catalogue/products/request-fields.ts';
 import { PercentInfo } from '../catalogue/products/schema.ts';
 import { Price, TAX_TYPES, type TaxType } from '../http/price.ts';
@@ -96,6 +97,7 @@ export const NewLine = Type.Object(
     productId: { ...Id, description: 'The product; of a master one of its variations.' },
     quantity: QuantityRequest,
     customText: CustomTextRequest,
+    giftCard: GiftCardRequest,
   },
   { title: 'line item (create request)' },
 );

@@ -9,7 +9,8 @@ import { paymentWaitOf } from '../orders/order-state.ts';
 import type { OrderRow } from '../orders/queries.ts';
 import { releaseTime } from '../orders/release-time.ts';
 import { STATES, type State } from '../orders/schema.ts';
-import { destinationOf } from '../pricing/content.ts';
+import { isPossibleValue } from '../giftcards/wish.ts';
+import { destinationOf, wantedValue } from '../pricing/content.ts';
 import { largestQuantity, quantityOfProduct } from '../pricing/quantity.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { PricedCart, StoredCart } from '../carts/cart.ts';
@@ -51,12 +52,16 @@ export function newOrder(priced: OrderableCart, now: Date, appId: string | null)
   if (delivery.isNeeded && !delivery.method && settings.shippingMethods.length > 0) {
     throw new Refusal('NO_SHIPPING_METHOD');
   }
+  const cartLines = new Map(cart.lines.map((line) => [line.lineItemId, line]));
   // The shop may have set the limits after the line was added.
   for (const [index, { productId, customText }] of content.lines.entries()) {
     const product = products[index]!;
     const problem = customTextProblem(product.customisation, customText);
     if (problem)
       throw new Refusal('CUSTOM_TEXT_NOT_POSSIBLE', { product: productLabel(product, settings), problem });
+    const wanted = wantedValue(cartLines.get(content.lines[index]!.lineItemId) ?? {}, product, cart.currency);
+    if (wanted !== null && !isPossibleValue(wanted, product, cart.currency, settings))
+      throw new Refusal('GIFT_CARD_VALUE_NOT_POSSIBLE', { product: productLabel(product, settings) });
     const max = largestQuantity(product.facts, settings);
     if (max !== null && quantityOfProduct(content.lines, productId) > max) {
       throw new Refusal('ORDER_LIMIT_EXCEEDED', { limit: max, product: productLabel(product, settings) });

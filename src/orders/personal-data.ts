@@ -281,18 +281,23 @@ async function eraseRemarks(tx: Transaction, shopId: string, orderIds: readonly 
 }
 
 /**
- * Erases the texts that the customer typed for products, such as the name in an engraving. The lines are rewritten
+ * Erases the texts that the customer typed for products, such as the name in an engraving, and the recipients of gift
+ * cards. The lines are rewritten
  * here, because PostgreSQL does not declare `jsonb_agg` immutable, so Citus refuses it in an update.
  */
 async function eraseCustomTexts(tx: Transaction, shopId: string, orderIds: readonly string[]): Promise<void> {
   const orders = await tx.many<{ orderId: string; lines: ContentLine[] }>(sql`
     select order_id as "orderId", content -> 'lines' as lines from customer_order
     where shop_id = ${shopId} and order_id = any (${orderIds}::uuid[])
-      and jsonb_path_exists(content, '$.lines[*].customText')`);
+      and (jsonb_path_exists(content, '$.lines[*].customText') or jsonb_path_exists(content, '$.lines[*].giftCard'))`);
   if (orders.length === 0) return;
   const ids = orders.map(({ orderId }) => orderId);
   const lines = orders.map((order) =>
-    JSON.stringify(order.lines.map(({ customText: _erased, ...line }) => line)),
+    JSON.stringify(
+      order.lines.map(({ customText: _erased, ...line }) =>
+        line.giftCard ? { ...line, giftCard: {} } : line,
+      ),
+    ),
   );
   await tx.run(sql`
     update customer_order set content = jsonb_set(content, '{lines}',

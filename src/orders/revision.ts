@@ -158,6 +158,7 @@ function lineFacts(line: ContentLine, { currency }: Content, changed: Edits['cha
       prices: { [currency]: line.shopPrices?.quantityPrice ?? line.quantityPrice },
       taxClassId: keyOf(line.taxClass),
       orderUnit: line.orderUnit,
+      ...(line.giftCard && { giftCard: { minimum: {}, maximum: {} } }),
       depositPrices: { [currency]: (line.shopPrices ?? line).unitDeposit },
       ecoParticipationPrices: { [currency]: (line.shopPrices ?? line).unitEcoParticipation },
     },

@@ -12,6 +12,7 @@ import type {
 } from './input.ts';
 import type { KnownLine } from './line-prices.ts';
 import { sum } from './shares.ts';
+import { isDiscounted } from './redemption.ts';
 import type { AppliedPromotion } from './totals.ts';
 
 /** Which of a shop's promotions may apply to a cart, and what an order keeps of those that do. */
@@ -114,13 +115,14 @@ function inputOf(
 ): PromotionInput {
   const { promotionId, code, combines, on, minimumAmount, minimumQuantity } = promotion;
   const isForDelivery = on === 'delivery' && promotion.effect !== 'buyGet';
-  const counts = countedLines(promotion, goods);
+  const discounted = (isIn: readonly boolean[]) => isIn.map((is, index) => is && goods.isDiscounted[index]!);
+  const counts = discounted(countedLines(promotion, goods));
   return {
     promotionId,
     isCoupon: code !== null,
     combines,
     counts,
-    rewards: isForDelivery ? counts.map(() => false) : rewardsOf(promotion, counts, goods),
+    rewards: isForDelivery ? counts.map(() => false) : discounted(rewardsOf(promotion, counts, goods)),
     isForDelivery,
     minimumAmount: inCurrency(minimumAmount ?? 0, currency, settings),
     minimumQuantity: minimumQuantity ?? 0,
@@ -153,7 +155,10 @@ function rewardsOf(promotion: Promotion, counts: readonly boolean[], goods: Name
 type Names = Pick<Promotion, 'products' | 'categories' | 'manufacturers'>;
 
 /** The lines of a cart by what promotions call their products: a shop may have many promotions with long lists. */
-type NamedGoods = { lineCount: number } & Record<keyof Names, ReadonlyMap<string, readonly number[]>>;
+type NamedGoods = { lineCount: number; isDiscounted: readonly boolean[] } & Record<
+  keyof Names,
+  ReadonlyMap<string, readonly number[]>
+>;
 
 /** A variation is named by its own number and by that of its product, a category by those above it too. */
 function namedGoods(lines: readonly KnownLine[], { categoryParents }: Settings): NamedGoods {
@@ -168,6 +173,7 @@ function namedGoods(lines: readonly KnownLine[], { categoryParents }: Settings):
   };
   return {
     lineCount: lines.length,
+    isDiscounted: lines.map(({ product }) => isDiscounted(product)),
     products: indexBy(({ productNumber, master }) => [productNumber, master?.productNumber]),
     categories: indexBy(({ categoryIds }) => withParents(categoryIds, categoryParents)),
     manufacturers: indexBy(({ facts }) => [facts.manufacturer]),

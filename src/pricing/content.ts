@@ -15,6 +15,7 @@ import type {
   DeliveryOption,
   PaymentStatus,
   CartSelection,
+  GiftCardWish,
   StoredLine,
 } from './input.ts';
 import type { CartProduct } from './cart-product.ts';
@@ -150,6 +151,8 @@ export interface ContentLine {
   /** The customer has agreed that it begins at once, and knows that the right of withdrawal ends with it. */
   withdrawalConsent?: WithdrawalConsent;
   durabilityGuarantee?: DurabilityGuarantee;
+  /** It is a gift card, for this recipient. An erasure leaves none. */
+  giftCard?: Omit<GiftCardWish, 'value' | 'currency'>;
   /** For customs. */
   hsCode?: string;
   originCountry?: string;
@@ -383,9 +386,19 @@ function knownLines(cart: CartSelection, settings: Settings): KnownLine[] {
     if (!product) return [];
     const hasPrice = line.price !== undefined || priceIn(product.prices, cart.currency, settings) !== null;
     if (!hasPrice) return [];
-    const { quantity, price = null, customText } = line;
+    const { quantity, customText } = line;
+    const price = line.price ?? wantedValue(line, product, cart.currency);
     return [{ line, quantity, price, hasCustomText: customText !== undefined, product }];
   });
+}
+
+/** The value that the customer has chosen for a gift card; null: the price of the product. */
+export function wantedValue(
+  { giftCard }: Pick<StoredLine, 'giftCard'>,
+  product: Pick<CartProduct, 'giftCard'>,
+  currency: string,
+): number | null {
+  return product.giftCard && giftCard?.currency === currency ? giftCard.value : null;
 }
 
 function contentOption({ appId, optionId, days, fixedPrice }: DeliveryOption): ContentDeliveryOption {
@@ -487,9 +500,16 @@ function contentLine(
     ...(line.customText !== undefined && typedFor(line.customText, product, settings)),
     ...(withdrawalExcluded && { withdrawalExcluded }),
     ...(facts.durabilityGuarantee && { durabilityGuarantee: facts.durabilityGuarantee }),
+    ...(facts.giftCard && { giftCard: recipientOf(line) }),
     ...(facts.hsCode !== undefined && { hsCode: facts.hsCode }),
     ...(facts.originCountry !== undefined && { originCountry: facts.originCountry }),
   };
+}
+
+function recipientOf({ giftCard }: StoredLine): NonNullable<ContentLine['giftCard']> {
+  if (!giftCard) return {};
+  const { value: _value, currency: _currency, ...recipient } = giftCard;
+  return recipient;
 }
 
 function typedFor(

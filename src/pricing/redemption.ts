@@ -35,7 +35,7 @@ export function redeemed(
   { cart, left, subTotal, delivery, method, asked, shop }: Redemption,
 ): Redeemed {
   const converted = (minor: number) => inCurrency(minor, cart.currency, shop, coupon.currency);
-  const isFor = cart.lines.map(({ product }) => isProductOf(coupon, product));
+  const isFor = cart.lines.map(({ product }) => isDiscounted(product) && isProductOf(coupon, product));
   const base = sum(left.filter((_, index) => isFor[index]).map(({ amount }) => amount));
   const amount = {
     FIX: () => Math.min(converted(coupon.amount ?? 0), base),
@@ -53,6 +53,9 @@ export function redeemed(
   if (problems.length > 0) return { amount: 0, isFor, base, waivesShipping: false, problems };
   return { amount, isFor, base, waivesShipping, problems };
 }
+
+/** A discount on a gift card would sell money below its value. */
+export const isDiscounted = ({ giftCard }: LineInput['product']) => giftCard === undefined;
 
 function isProductOf({ productIds }: CouponInput, product: LineInput['product']): boolean {
   if (productIds === null) return true;

@@ -189,6 +189,8 @@ export interface ProductFacts {
   forSaleFrom?: string;
   forSaleUntil?: string;
   isBundle?: boolean;
+  /** It is a gift card: customers choose its value within these bounds. Missing: it is not. */
+  giftCard?: { minimum: Prices; maximum: Prices };
 }
 
 /** A variation's own facts, with missing ones from its master. */

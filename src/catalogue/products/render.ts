@@ -132,6 +132,7 @@ export function renderProduct(
     ...(maxOrder === null ? {} : { maxOrder }),
     ...(facts.withdrawalExcluded && { withdrawalExcluded: facts.withdrawalExcluded }),
     ...(options.variant === 'full' && safetyInfo(facts, settings, text)),
+    ...(facts.giftCard && { giftCard: giftCardValues(facts.giftCard, settings, options) }),
     ...(legalInfo && { legalInfo }),
     productCode: facts.productCode ?? null,
     manufacturer: facts.manufacturer ?? null,
@@ -291,6 +292,17 @@ export function renderPrice(
   { locale, currency, taxType = settings.taxModel }: PriceFormat,
 ): Price | null {
   return minor === null ? null : priceOf(minor, currency, taxType, locale);
+}
+
+/** A gift card has no tax, so its value is the same in every view. */
+function giftCardValues(
+  { minimum, maximum }: NonNullable<ProductFacts['giftCard']>,
+  settings: Settings,
+  options: PriceFormat,
+): NonNullable<Product['giftCard']> {
+  const value = (prices: Prices) =>
+    renderPrice(priceIn(prices, options.currency, settings) ?? 0, settings, options)!;
+  return { minimum: value(minimum), maximum: value(maximum) };
 }
 
 function referenceText(

@@ -17,6 +17,8 @@ import { HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
 import { givenText } from '../../catalogue/products/custom-text.ts';
 import { MAX_CUSTOM_TEXT_LENGTH } from '../../catalogue/products/custom-text.ts';
 import { customTextMessage } from '../product/customisation.ts';
+import { GIFT_CARD_LIMITS, giftCardMessage, typedGiftCard } from '../product/gift-card-fields.ts';
+import type { GiftCardRequest } from '../../giftcards/wish.ts';
 import { isId } from '../../kernel/ids.ts';
 import { DRAWER_PATH, drawerPage } from './cart-drawer.ts';
 import { cartPage } from './cart-page.ts';
@@ -58,7 +60,12 @@ export function cart(pages: Pages): void {
       if (!isId(productId)) return new Redirect(formPath, messages.notForSale);
       if (quantity === undefined || quantity === 0) return new Redirect(formPath, messages.wrongQuantity);
       try {
-        const added = { productId, quantity, customText: givenText(field('customText')) };
+        const added = {
+          productId,
+          quantity,
+          customText: givenText(field('customText')),
+          giftCard: typedGiftCard(field),
+        };
         const notice = await addToCart(visit, added);
         return new Redirect(shopPath(visit, isInPlace ? DRAWER_PATH : '/cart'), notice);
       } catch (error) {
@@ -69,7 +76,7 @@ export function cart(pages: Pages): void {
         return new Redirect(path, rejectionText(visit, error));
       }
     },
-    { limits: { texts: { customText: MAX_CUSTOM_TEXT_LENGTH } } },
+    { limits: { texts: { customText: MAX_CUSTOM_TEXT_LENGTH, ...GIFT_CARD_LIMITS } } },
   );
 
   pages.post('/cart/lines/:lineItemId', async (visit, { field, params }) => {
@@ -151,22 +158,31 @@ const rounded = (amount: number) => Number(amount.toFixed(6));
 /** Returns the notice about what was added. */
 async function addToCart(
   visit: Visit,
-  added: { productId: string; quantity: number; customText: string | undefined },
+  added: {
+    productId: string;
+    quantity: number;
+    customText: string | undefined;
+    giftCard: GiftCardRequest | undefined;
+  },
 ): Promise<string> {
   const { session, settings, locale } = visit;
   let before = 0;
+  let lineItemId: string | undefined;
   const change: CartChange = (cart, context) => {
     if (!settings.currencies.includes(cart.currency)) {
       throw new CartGone('CART_CURRENCY_ENDED');
     }
-    before = quantityIn(cart, added);
-    return addLine(cart, added, context);
+    const changed = addLine(cart, added, context);
+    const known = new Map(cart.lines.map((line) => [line.lineItemId, line]));
+    lineItemId = changed.lines.find((line) => known.get(line.lineItemId) !== line)?.lineItemId;
+    before = Number(known.get(lineItemId ?? '')?.quantity ?? 0);
+    return changed;
   };
   const cart =
     (session.cart &&
       (await updateVisitorCart(visit, session.cart.id, change, { productIds: [added.productId] }))) ??
     (await startCart(shopperOf(visit), { ...newCartTerms(visit), lineItems: [added] }));
-  const line = findLine(cart, added)!;
+  const line = findLine(cart, lineItemId === undefined ? added : { lineItemId })!;
   const more = rounded(line.quantity.amount - before);
   setSessionCart(visit, cart, { event: 'cart:add', lineItemId: line.lineItemId, quantity: more });
   return more === added.quantity
@@ -263,5 +279,7 @@ function rejectionText({ locale }: Visit, error: Error): string {
   if (error instanceof SoldOut) return messages.currentlySoldOut;
   if (error instanceof LimitReached) return messages.atMost({ amount: formatNumber(error.limit, locale) });
   if (error instanceof WrongCustomText) return customTextMessage(locale, error.code);
+  const ofGiftCard = giftCardMessage(error, locale);
+  if (ofGiftCard !== undefined) return ofGiftCard;
   return error instanceof ValidationError ? messages.wrongQuantity : messages.notForSale;
 }

@@ -23,6 +23,7 @@ import {
 import { amountWithUnit, formatNumber } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 import { customTextField } from './customisation.ts';
+import { giftCardFields } from './gift-card-fields.ts';
 import { bulkPrices, detailsView, environmentView, labelLinks, videoLinks } from './details.ts';
 import { isGoods } from '../../pricing/goods.ts';
 import { taxClassFor, taxVariesByCountry } from '../../pricing/tax.ts';
@@ -200,7 +201,8 @@ export function taxText(visit: Visit, { priceInfo }: Product, hasVat: boolean): 
 
 /** The law requires tax and shipping next to the price. */
 function taxNote(visit: Visit, product: Product, hasVat: boolean): Markup | false {
-  const tax = taxText(visit, product, hasVat);
+  // A gift card is taxed when it is redeemed.
+  const tax = !product.giftCard && taxText(visit, product, hasVat);
   const shipping = product.isShippingLinkVisible && shippingInformationLink(visit);
   if (!tax && !shipping) return false;
   return html`<p><small>${tax}${tax && shipping && ', '}${shipping}</small></p>`;
@@ -228,7 +230,7 @@ function buyForm(visit: Visit, product: Product): Markup | false {
     data-cart-add
   >
     <input type="hidden" name="productId" value="${productId}" />
-    ${customTextField(visit, product)}
+    ${customTextField(visit, product)} ${giftCardFields(visit, product)}
     <div class="field">
       <label for="quantity">${messages.quantity}</label>
       <input
