@@ -1,7 +1,9 @@
 import { inCurrency } from '../catalogue/products/prices.ts';
 import type { Localised } from '../http/locale.ts';
 import type { Promotion, Settings } from '../shops/settings/settings.ts';
+import { WEEKDAYS } from '../shops/settings/schema/promotions.ts';
 import type { CartProduct } from './cart-product.ts';
+import { localTime } from './delivery-span.ts';
 import type {
   CartInput,
   CartSelection,
@@ -49,7 +51,8 @@ export function promotionsFor(
     ({ customerGroupId }) => customerGroupId === cart.customerGroupId,
   )?.name;
   const code = cart.couponLineItemId === null || cart.coupon ? null : cart.couponCodeKey;
-  const at = { country: country ?? settings.country, currency: cart.currency, group, now };
+  const { timeZone } = settings.deliveryTimes;
+  const at = { country: country ?? settings.country, currency: cart.currency, group, now, timeZone };
   const typed = code ? findByCode(code, settings) : undefined;
   const problems = typed && codeProblems(typed, at, cart.promotionUses);
   const goods = namedGoods(lines, settings);
@@ -76,25 +79,46 @@ interface Circumstances {
   currency: string;
   group: string | undefined;
   now: Date;
+  timeZone: string;
 }
 
 /** Why a promotion does not run for this cart, whatever is in it. */
 function codeProblems(
   promotion: Promotion,
-  { country, currency, group, now }: Circumstances,
+  { country, currency, group, now, timeZone }: Circumstances,
   uses: readonly PromotionUse[] | null | undefined,
 ): CouponProblem[] {
   const { active, from, to, countries, currencies, customerGroups } = promotion;
   if (!active) return ['CouponIsInvalidated'];
   const isListed = (list: readonly string[], value: string | undefined) =>
     list.length === 0 || (value !== undefined && list.includes(value));
-  const isInTime = (from === null || new Date(from) <= now) && (to === null || new Date(to) > now);
+  const isInTime =
+    (from === null || new Date(from) <= now) &&
+    (to === null || new Date(to) > now) &&
+    isInHours(promotion, { now, timeZone });
   const isMeant =
     isListed(countries, country) && isListed(currencies, currency) && isListed(customerGroups, group);
   return [
     ...(isUsedUp(promotion, uses) ? (['ValidCouponCountReached'] as const) : []),
     ...(isInTime && isMeant ? [] : (['CouponNotEffective'] as const)),
   ];
+}
+
+const DAY = 86_400_000;
+
+/** Whether it is one of the hours of the week of a promotion. Hours over midnight belong to the day on which they begin. */
+export function isInHours(
+  { weekdays, fromHour, toHour }: Pick<Promotion, 'weekdays' | 'fromHour' | 'toHour'>,
+  { now, timeZone }: { now: Date; timeZone: string },
+): boolean {
+  // Most promotions have no hours, and the local time takes a moment to find.
+  if (weekdays.length === 0 && fromHour === null && toHour === null) return true;
+  const { day, hour } = localTime(now, timeZone);
+  const [start, end] = [fromHour ?? 0, toHour ?? 24];
+  const isOn = (moment: number) =>
+    weekdays.length === 0 || weekdays.includes(WEEKDAYS[new Date(moment).getUTCDay()]!);
+  if (start < end) return isOn(day) && hour >= start && hour < end;
+  return (isOn(day) && hour >= start) || (isOn(day - DAY) && hour < end);
 }
 
 export const hasLimit = ({ usageLimit, usageLimitPerCustomer }: Promotion): boolean =>
