@@ -2390,7 +2390,10 @@ export const OPERATIONS: readonly Operation[] = [
       'on: string',
       array(
         'items',
-        shape('currency: string', priced('issued', 'redeemed', 'refunded', 'corrected', 'expired', 'owed')),
+        shape(
+          'currency: string',
+          priced('issued', 'redeemed', 'refunded', 'corrected', 'expired', 'revoked', 'owed'),
+        ),
       ),
     ),
   }),

@@ -106,13 +106,20 @@ function codeProblems(
 
 const DAY = 86_400_000;
 
+/** One that was saved before there were hours lacks all of them. */
+type PromotionHours = Partial<Pick<Promotion, 'weekdays' | 'fromHour' | 'toHour'>>;
+
+export const hasHours = ({ weekdays = [], fromHour = null, toHour = null }: PromotionHours): boolean =>
+  weekdays.length > 0 || fromHour !== null || toHour !== null;
+
 /** Whether it is one of the hours of the week of a promotion. Hours over midnight belong to the day on which they begin. */
 export function isInHours(
-  { weekdays, fromHour, toHour }: Pick<Promotion, 'weekdays' | 'fromHour' | 'toHour'>,
+  promotion: PromotionHours,
   { now, timeZone }: { now: Date; timeZone: string },
 ): boolean {
   // Most promotions have no hours, and the local time takes a moment to find.
-  if (weekdays.length === 0 && fromHour === null && toHour === null) return true;
+  if (!hasHours(promotion)) return true;
+  const { weekdays = [], fromHour, toHour } = promotion;
   const { day, hour } = localTime(now, timeZone);
   const [start, end] = [fromHour ?? 0, toHour ?? 24];
   const isOn = (moment: number) =>

@@ -11,6 +11,7 @@ import {
   WEEKDAYS,
 } from '../../shops/settings/schema/promotions.ts';
 import type { Promotion } from '../../shops/settings/settings.ts';
+import { hasHours } from '../../pricing/cart-promotions.ts';
 import { momentText } from '../components/format.ts';
 import type { ShopPages } from '../pages.ts';
 import { categoryTree } from '../products/category-tree.ts';
@@ -88,15 +89,14 @@ function explanations(visit: ShopVisit): Markup {
 function promotionText(visit: ShopVisit, promotion: Promotion): string {
   const { messages: all, language, settings } = visit;
   const messages = all.settings.promotionWords;
-  const { active, code, minimumAmount, minimumQuantity, from, to, combines, weekdays, fromHour, toHour } =
-    promotion;
+  const { active, code, minimumAmount, minimumQuantity, from, to, combines } = promotion;
   const money = (minor: number) => moneyText(minor, settings.defaultCurrency, language);
   const conditions = [
     minimumAmount !== null && messages.from({ amount: money(minimumAmount) }),
     minimumQuantity !== null && messages.items({ count: minimumQuantity }),
     code !== null && messages.code({ code }),
     from !== null && messages.starts({ date: momentText(new Date(from), language) }),
-    (weekdays.length > 0 || fromHour !== null || toHour !== null) && messages.hours,
+    hasHours(promotion) && messages.hours,
     to !== null && messages.ends({ date: momentText(new Date(to), language) }),
     !combines && messages.alone,
     !active && messages.inactive,
