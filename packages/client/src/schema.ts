@@ -6445,6 +6445,29 @@ export interface components {
              */
             unit: string;
         };
+        /** GiftCardOfALine */
+        GiftCardOfALine: {
+            /**
+             * @description Who gets it; absent: the buyer.
+             * @example anna@example.com
+             */
+            email?: string;
+            /**
+             * @description The name on it.
+             * @example Anna
+             */
+            name?: string;
+            /**
+             * @description What its buyer has written.
+             * @example Happy birthday!
+             */
+            message?: string;
+            /**
+             * @description The day on which it is sent; absent: when it is paid.
+             * @example 2026-12-24
+             */
+            sendOn?: string;
+        };
         /** ProductLineItem */
         ProductLineItem: {
             /**
@@ -6552,6 +6575,8 @@ export interface components {
              * @example Your engraving
              */
             customTextHeadline?: string;
+            /** @description Only of a product that is a gift card. */
+            giftCard?: components["schemas"]["GiftCardOfALine"];
             /**
              * @description On the wish list of the visitor.
              * @example false
@@ -6818,6 +6843,34 @@ export interface components {
             /** @description The entries of this page. */
             items: components["schemas"]["Cart"][];
         };
+        /** GiftCardInACart */
+        GiftCardInACart: {
+            /**
+             * @description What it is worth, in the currency of the cart; absent: the price of the product.
+             * @example 50
+             */
+            value?: components["schemas"]["Decimal"] | null;
+            /**
+             * @description Who gets it; absent: the buyer.
+             * @example anna@example.com
+             */
+            email?: string | null;
+            /**
+             * @description The name on it.
+             * @example Anna
+             */
+            name?: string | null;
+            /**
+             * @description What its buyer writes on it.
+             * @example Happy birthday!
+             */
+            message?: string | null;
+            /**
+             * @description The day on which it is sent, UTC, at most 366 days ahead; absent: when it is paid.
+             * @example 2026-12-24
+             */
+            sendOn?: string | null;
+        };
         /** LineItemCreateRequest */
         LineItemCreateRequest: {
             /**
@@ -6835,6 +6888,8 @@ export interface components {
              * @example For Anna
              */
             customText?: string | null;
+            /** @description For products that are gift cards: what the buyer wants; absent: a card with the price of the product for the buyer. */
+            giftCard?: components["schemas"]["GiftCardInACart"] | null;
         };
         /** AddressRequest */
         AddressRequest: {
@@ -7676,7 +7731,7 @@ export interface components {
              * @example domestic
              * @enum {string}
              */
-            treatment?: "domestic" | "oss" | "local" | "intraCommunity" | "reverseCharge" | "export" | "smallBusiness";
+            treatment?: "domestic" | "oss" | "local" | "intraCommunity" | "reverseCharge" | "export" | "smallBusiness" | "voucher";
             /** @description The taxed amount, in the tax model of the order. */
             amount: components["schemas"]["Price"];
             /** @description The tax in it, or on it. */
@@ -8180,7 +8235,7 @@ export interface components {
              * @example line changed
              * @enum {string}
              */
-            kind: "placed" | "editing started" | "editing ended" | "line added" | "line changed" | "line removed" | "shipping changed" | "payment method changed" | "cancelled" | "payment recorded" | "payment reported" | "payment failed" | "refund requested" | "refunded" | "refund failed" | "capture failed" | "chargeback" | "shipped" | "shipment undone" | "returned" | "return requested" | "return approved" | "return rejected" | "withdrawn" | "document finalised" | "patched" | "VAT number checked" | "tax corrected" | "email sent" | "email not sent" | "erased";
+            kind: "placed" | "editing started" | "editing ended" | "line added" | "line changed" | "line removed" | "shipping changed" | "payment method changed" | "cancelled" | "payment recorded" | "payment reported" | "payment failed" | "refund requested" | "refunded" | "refund failed" | "capture failed" | "chargeback" | "shipped" | "shipment undone" | "returned" | "return requested" | "return approved" | "return rejected" | "withdrawn" | "document finalised" | "patched" | "VAT number checked" | "tax corrected" | "email sent" | "email not sent" | "gift card sent" | "erased";
             /** @description The details of the change. */
             details: {
                 [key: string]: unknown;
@@ -10683,7 +10738,7 @@ export interface components {
              * @example redeem
              * @enum {string}
              */
-            kind: "issue" | "redeem" | "refund" | "correct" | "expire";
+            kind: "issue" | "redeem" | "refund" | "correct" | "expire" | "revoke";
             /** @description What was added to the balance; negative: what has left the card. */
             amount: components["schemas"]["Price"];
             /**
@@ -10763,6 +10818,8 @@ export interface components {
                 corrected: components["schemas"]["Price"];
                 /** @description What was left on cards that have expired; negative. */
                 expired: components["schemas"]["Price"];
+                /** @description What was taken back with cards whose purchase was refunded; negative. */
+                revoked: components["schemas"]["Price"];
                 /** @description The sum of these: what the shop owes to the holders of its cards. */
                 owed: components["schemas"]["Price"];
             }[];
@@ -12498,6 +12555,13 @@ export interface components {
              */
             text?: string;
         };
+        /** GiftCardOfAProduct */
+        GiftCardOfAProduct: {
+            /** @description The least value that customers may choose. */
+            minimum: components["schemas"]["Price"];
+            /** @description The highest value. */
+            maximum: components["schemas"]["Price"];
+        };
         /** DurabilityGuarantee */
         DurabilityGuarantee: {
             /**
@@ -12844,6 +12908,8 @@ export interface components {
             withdrawalExcluded?: "madeToMeasure" | "perishable" | "periodical" | "hygiene" | "mixed" | "sealedMedia" | "digitalContent" | "servicePerformed" | "urgentRepair" | "leisureOnDate" | "alcoholPricedLater" | "marketPrice" | "publicAuction";
             /** @description Safety data (EU 2023/988) of the product, or of its manufacturer in the settings; absent in lists, and when there is none. */
             safetyInfo?: components["schemas"]["SafetyInfo"];
+            /** @description It is a gift card, whose price is the proposed value. Absent: it is none. */
+            giftCard?: components["schemas"]["GiftCardOfAProduct"];
             /** @description What consumer law and customs want to be known; absent when there is none. */
             legalInfo?: components["schemas"]["LegalInfo"];
             /**
@@ -13307,6 +13373,22 @@ export interface components {
              * @example https://beacon.example/passport/BK-17
              */
             productPassport?: string | null;
+            /**
+             * GiftCard
+             * @description Makes the product a gift card, whose value customers choose within these bounds, in the currency of the query; its price is proposed. It is sold without tax and without discounts, and sent by email when it is paid. null: it is none.
+             */
+            giftCard?: {
+                /**
+                 * @description The least value that customers may choose.
+                 * @example 10
+                 */
+                minimum: components["schemas"]["Decimal"];
+                /**
+                 * @description The highest value.
+                 * @example 500
+                 */
+                maximum: components["schemas"]["Decimal"];
+            } | null;
             /**
              * @description From when on it is for sale. null: takes it away.
              * @example 2027-01-31T00:00:00Z
@@ -15343,6 +15425,7 @@ export type BulkPriceInfo = components['schemas']['BulkPriceInfo'];
 export type AdditionalInformation = components['schemas']['AdditionalInformation'];
 export type TaxClassInfo = components['schemas']['TaxClassInfo'];
 export type Weight = components['schemas']['Weight'];
+export type GiftCardOfALine = components['schemas']['GiftCardOfALine'];
 export type ProductLineItem = components['schemas']['ProductLineItem'];
 export type CouponLineItem = components['schemas']['CouponLineItem'];
 export type DepositLineItem = components['schemas']['DepositLineItem'];
@@ -15359,6 +15442,7 @@ export type CartValidation = components['schemas']['CartValidation'];
 export type PotentialBasketDiscount = components['schemas']['PotentialBasketDiscount'];
 export type Cart = components['schemas']['Cart'];
 export type CartList = components['schemas']['CartList'];
+export type GiftCardInACart = components['schemas']['GiftCardInACart'];
 export type LineItemCreateRequest = components['schemas']['LineItemCreateRequest'];
 export type AddressRequest = components['schemas']['AddressRequest'];
 export type CartCreateRequest = components['schemas']['CartCreateRequest'];
@@ -15573,6 +15657,7 @@ export type PriceInfo = components['schemas']['PriceInfo'];
 export type CustomerSpecificPriceInfo = components['schemas']['CustomerSpecificPriceInfo'];
 export type SafetyParty = components['schemas']['SafetyParty'];
 export type SafetyInfo = components['schemas']['SafetyInfo'];
+export type GiftCardOfAProduct = components['schemas']['GiftCardOfAProduct'];
 export type DurabilityGuarantee = components['schemas']['DurabilityGuarantee'];
 export type EnvironmentalClaim = components['schemas']['EnvironmentalClaim'];
 export type LegalInfo = components['schemas']['LegalInfo'];

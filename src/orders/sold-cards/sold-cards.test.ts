@@ -32,6 +32,8 @@ let shop: Shop;
 /** A gift card from 10.00 to 500.00, and a mug of 20.00. */
 let card: string;
 let mug: string;
+/** The gift card as its product is answered. */
+let product: Answer['body'];
 
 beforeAll(startManaging);
 afterAll(() => service.close());
@@ -40,11 +42,8 @@ beforeEach(async () => {
   shop = await givenSmallShop(service, { ...SETTINGS, basketDiscounts: [{ from: 10, percent: 10 }] });
   card = await givenProduct(shop, { number: 'CARD', price: 5000, taxClass: 'standard' });
   mug = await givenProduct(shop, { number: 'MUG', price: 2000, taxClass: 'standard' });
-  const made = await manage('PATCH', `/products/${card}`, { giftCard: { minimum: 10, maximum: 500 } });
-  expect(made).toMatchObject({
-    status: 200,
-    body: { giftCard: { minimum: { amount: 10 }, maximum: { amount: 500 } } },
-  });
+  const answer = await manage('PATCH', `/products/${card}`, { giftCard: { minimum: 10, maximum: 500 } });
+  product = answer.body;
 });
 
 const manage = (method: string, path: string, body?: unknown) =>
@@ -75,6 +74,7 @@ async function sent(): Promise<{ to: string; code: string; amount: string }[]> {
 
 describe('in a cart', () => {
   test('the customer chooses the value; it has no tax, no discount and no delivery', async () => {
+    expect(product.giftCard).toMatchObject({ minimum: { amount: 10 }, maximum: { amount: 500 } });
     const cart = await givenFullCart(shop, { [mug]: 1 });
     const { body } = await addCard(cart, { value: 80.5, email: 'anna@example.com', name: ' Anna ' }, 2);
     expect(linesOf(body)).toEqual([
@@ -228,7 +228,7 @@ describe('taken back', () => {
 
     const second = await ordered({ value: 25 });
     await pay(second);
-    const [{ code }] = (await sent()) as [{ code: string }];
+    const { code } = (await sent())[0]!;
     const cart = await givenFullCart(shop, { [mug]: 1 });
     await onCart(cart, 'POST', '/gift-cards', { code });
     await done(cart, 'POST', '/order');
