@@ -1970,6 +1970,11 @@ const management = shape(
   'state: string\ncancelledOn: string|null',
   priced('paidAmount', 'refundedAmount', 'refundableAmount', 'outstandingAmount'),
   array('taxes', shape('rate: number\ntreatment?: string', priced('amount', 'tax'))),
+  'promotions~: array',
+  under(
+    'promotions[]',
+    shape('promotionId: string\nname: string\ncode?: string', priced('amount', 'deliveryAmount')),
+  ),
   object('buyer', buyer),
   rareObject('deliveryOption', 'appId: string\noptionId: string|null\nname: string'),
   array(
@@ -2107,7 +2112,7 @@ const cardOfCart: Fact<string> = async (shop, params) => {
   const { giftCardId } = await issuedGiftCard(shop);
   await shop.service.db.run(sql`
     update cart set gift_card_ids = ${[giftCardId]}, version = version + 1
-    where shop_id = ${shop.shopId} and cart_id = ${params!['cartId']!}`);
+    where shop_id = ${shop.shopId} and cart_id::text = lower(${params!['cartId']!})`);
   return giftCardId;
 };
 
