@@ -53,7 +53,7 @@ export const GiftCardRequest = Given(
       ),
     },
     {
-      title: 'gift card (in a cart)',
+      title: 'gift card wish',
       description:
         'For products that are gift cards: what the buyer wants; absent: a card with the price of the product for the buyer.',
     },

@@ -163,7 +163,7 @@ export const SHARED_REFUSALS = {
   },
   GIFT_CARD_SPENT: {
     status: 409,
-    message: 'A gift card that this order has sold was redeemed: it cannot be taken back',
+    message: 'A gift card that this order has sold was redeemed: it cannot be revoked',
   },
   PRODUCT_IS_MASTER: {
     status: 400,

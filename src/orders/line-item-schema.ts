@@ -62,7 +62,7 @@ const ProductLineItem = Type.Object(
           message: Type.Optional(text('What its buyer has written.', 'Happy birthday!')),
           sendOn: Type.Optional(text('The day on which it is sent; absent: when it is paid.', '2026-12-24')),
         },
-        { title: 'gift card (of a line)', description: 'Only of a product that is a gift card.' },
+        { title: 'gift card recipient', description: 'Only of a product that is a gift card.' },
       ),
     ),
     isInWishlist: Type.Boolean({ description: 'On the wish list of the visitor.', examples: [false] }),

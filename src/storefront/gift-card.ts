@@ -63,7 +63,7 @@ function balancePage(
     ...(problem !== undefined && { status: 400 }),
     main: html`<h1>${title}</h1>
       ${answer !== undefined && html`<section role="status">${answer}</section>`}
-      <form method="post" action="${shopPath(visit, PATH)}">
+      <form class="narrow" method="post" action="${shopPath(visit, PATH)}">
         <div class="field">
           <label for="code">${storefront.checkout.giftCards.code}</label>
           <input

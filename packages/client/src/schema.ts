@@ -6445,8 +6445,8 @@ export interface components {
              */
             unit: string;
         };
-        /** GiftCardOfALine */
-        GiftCardOfALine: {
+        /** GiftCardRecipient */
+        GiftCardRecipient: {
             /**
              * @description Who gets it; absent: the buyer.
              * @example anna@example.com
@@ -6576,7 +6576,7 @@ export interface components {
              */
             customTextHeadline?: string;
             /** @description Only of a product that is a gift card. */
-            giftCard?: components["schemas"]["GiftCardOfALine"];
+            giftCard?: components["schemas"]["GiftCardRecipient"];
             /**
              * @description On the wish list of the visitor.
              * @example false
@@ -6843,8 +6843,8 @@ export interface components {
             /** @description The entries of this page. */
             items: components["schemas"]["Cart"][];
         };
-        /** GiftCardInACart */
-        GiftCardInACart: {
+        /** GiftCardWish */
+        GiftCardWish: {
             /**
              * @description What it is worth, in the currency of the cart; absent: the price of the product.
              * @example 50
@@ -6889,7 +6889,7 @@ export interface components {
              */
             customText?: string | null;
             /** @description For products that are gift cards: what the buyer wants; absent: a card with the price of the product for the buyer. */
-            giftCard?: components["schemas"]["GiftCardInACart"] | null;
+            giftCard?: components["schemas"]["GiftCardWish"] | null;
         };
         /** AddressRequest */
         AddressRequest: {
@@ -12555,8 +12555,8 @@ export interface components {
              */
             text?: string;
         };
-        /** GiftCardOfAProduct */
-        GiftCardOfAProduct: {
+        /** GiftCardValues */
+        GiftCardValues: {
             /** @description The least value that customers may choose. */
             minimum: components["schemas"]["Price"];
             /** @description The highest value. */
@@ -12909,7 +12909,7 @@ export interface components {
             /** @description Safety data (EU 2023/988) of the product, or of its manufacturer in the settings; absent in lists, and when there is none. */
             safetyInfo?: components["schemas"]["SafetyInfo"];
             /** @description It is a gift card, whose price is the proposed value. Absent: it is none. */
-            giftCard?: components["schemas"]["GiftCardOfAProduct"];
+            giftCard?: components["schemas"]["GiftCardValues"];
             /** @description What consumer law and customs want to be known; absent when there is none. */
             legalInfo?: components["schemas"]["LegalInfo"];
             /**
@@ -13300,6 +13300,19 @@ export interface components {
              */
             source: string;
         };
+        /** GiftCardBounds */
+        GiftCardBounds: {
+            /**
+             * @description The least value that customers may choose.
+             * @example 10
+             */
+            minimum: components["schemas"]["Decimal"];
+            /**
+             * @description The highest value.
+             * @example 500
+             */
+            maximum: components["schemas"]["Decimal"];
+        };
         /** ProductPatch */
         ProductPatch: {
             /**
@@ -13373,22 +13386,8 @@ export interface components {
              * @example https://beacon.example/passport/BK-17
              */
             productPassport?: string | null;
-            /**
-             * GiftCard
-             * @description Makes the product a gift card, whose value customers choose within these bounds, in the currency of the query; its price is proposed. It is sold without tax and without discounts, and sent by email when it is paid. null: it is none.
-             */
-            giftCard?: {
-                /**
-                 * @description The least value that customers may choose.
-                 * @example 10
-                 */
-                minimum: components["schemas"]["Decimal"];
-                /**
-                 * @description The highest value.
-                 * @example 500
-                 */
-                maximum: components["schemas"]["Decimal"];
-            } | null;
+            /** @description Makes the product a gift card, whose value customers choose within these bounds, in the currency of the query; its price is proposed. It is sold without tax and without discounts, and sent by email when it is paid. null: it is none. */
+            giftCard?: components["schemas"]["GiftCardBounds"] | null;
             /**
              * @description From when on it is for sale. null: takes it away.
              * @example 2027-01-31T00:00:00Z
@@ -15425,7 +15424,7 @@ export type BulkPriceInfo = components['schemas']['BulkPriceInfo'];
 export type AdditionalInformation = components['schemas']['AdditionalInformation'];
 export type TaxClassInfo = components['schemas']['TaxClassInfo'];
 export type Weight = components['schemas']['Weight'];
-export type GiftCardOfALine = components['schemas']['GiftCardOfALine'];
+export type GiftCardRecipient = components['schemas']['GiftCardRecipient'];
 export type ProductLineItem = components['schemas']['ProductLineItem'];
 export type CouponLineItem = components['schemas']['CouponLineItem'];
 export type DepositLineItem = components['schemas']['DepositLineItem'];
@@ -15442,7 +15441,7 @@ export type CartValidation = components['schemas']['CartValidation'];
 export type PotentialBasketDiscount = components['schemas']['PotentialBasketDiscount'];
 export type Cart = components['schemas']['Cart'];
 export type CartList = components['schemas']['CartList'];
-export type GiftCardInACart = components['schemas']['GiftCardInACart'];
+export type GiftCardWish = components['schemas']['GiftCardWish'];
 export type LineItemCreateRequest = components['schemas']['LineItemCreateRequest'];
 export type AddressRequest = components['schemas']['AddressRequest'];
 export type CartCreateRequest = components['schemas']['CartCreateRequest'];
@@ -15657,7 +15656,7 @@ export type PriceInfo = components['schemas']['PriceInfo'];
 export type CustomerSpecificPriceInfo = components['schemas']['CustomerSpecificPriceInfo'];
 export type SafetyParty = components['schemas']['SafetyParty'];
 export type SafetyInfo = components['schemas']['SafetyInfo'];
-export type GiftCardOfAProduct = components['schemas']['GiftCardOfAProduct'];
+export type GiftCardValues = components['schemas']['GiftCardValues'];
 export type DurabilityGuarantee = components['schemas']['DurabilityGuarantee'];
 export type EnvironmentalClaim = components['schemas']['EnvironmentalClaim'];
 export type LegalInfo = components['schemas']['LegalInfo'];
@@ -15679,6 +15678,7 @@ export type ProductCreateRequest = components['schemas']['ProductCreateRequest']
 export type ProductFindRequest = components['schemas']['ProductFindRequest'];
 export type EnergyLabel = components['schemas']['EnergyLabel'];
 export type EnvironmentalClaimRequest = components['schemas']['EnvironmentalClaimRequest'];
+export type GiftCardBounds = components['schemas']['GiftCardBounds'];
 export type ProductPatch = components['schemas']['ProductPatch'];
 export type ProductExtras = components['schemas']['ProductExtras'];
 export type UpdatedProduct = components['schemas']['UpdatedProduct'];

@@ -78,7 +78,7 @@ export const ProductExtras = Type.Object(
           maximum: Decimal('The highest value.', 500),
         },
         {
-          title: 'giftCard',
+          title: 'gift card bounds',
           description:
             'Makes the product a gift card, whose value customers choose within these bounds, in the currency of the query; its price is proposed. It is sold without tax and without discounts, and sent by email when it is paid. null: it is none.',
         },

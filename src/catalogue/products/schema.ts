@@ -270,7 +270,7 @@ export const Product = Type.Object(
           maximum: { ...Price, description: 'The highest value.' },
         },
         {
-          title: 'giftCard (of a product)',
+          title: 'gift card values',
           description: 'It is a gift card, whose price is the proposed value. Absent: it is none.',
         },
       ),

@@ -2,23 +2,7 @@ import { dateText } from '../../http/dates.ts';
 import type { Messages } from '../../kernel/messages.ts';
 import { SHOP_PLACEHOLDERS, type EmailKind, type EmailMessages } from '../../platform/email/kind.ts';
 import { sampleMoney, SAMPLE_TIME, unbroken } from '../order-email.ts';
-import { giftCardPdf } from './pdf.ts';
-
-/** A gift card that was sold, for its recipient. */
-export interface GiftCardSent {
-  giftCardId: string;
-  code: string;
-  amount: string;
-  /** The last day, in the language of the order; missing: it does not expire. */
-  lastDay?: string;
-  /** ISO 8601. */
-  issuedAt: string;
-  /** The name on it. */
-  name?: string;
-  message?: string;
-  /** Who has bought it for somebody else. */
-  giver?: string;
-}
+import { giftCardPdf, type GiftCardSent } from './pdf.ts';
 
 export const giftCardEmail: EmailKind<GiftCardSent, EmailMessages & Messages['email']['soldGiftCard']> = {
   name: 'giftCard',
@@ -38,7 +22,7 @@ export const giftCardEmail: EmailKind<GiftCardSent, EmailMessages & Messages['em
   }),
   attachments: async (db, email) => [
     {
-      name: `${email.facts.code.slice(0, 4)}.pdf`,
+      name: 'gift-card.pdf',
       type: 'application/pdf',
       bytes: await giftCardPdf(db, email),
     },

@@ -10,6 +10,9 @@ import { findSoldCards, insertSoldCard } from './queries.ts';
 /** Recipients read their emails in the morning of the day, as far as one time can be a morning for all. */
 const TIME_OF_DAY = 'T06:00:00Z';
 
+/** Of an order with more, each line is one card: each is a few statements, while the shop's other orders wait. */
+const MAX_CARDS_OF_ORDER = 200;
+
 export const sellsCards = ({ lines }: Pick<Content, 'lines'>): boolean =>
   lines.some(({ giftCard }) => giftCard !== undefined);
 
@@ -17,10 +20,13 @@ export const sellsCards = ({ lines }: Pick<Content, 'lines'>): boolean =>
  * What the cards of a line are worth: what is paid for it, so that no agreed price makes money. Whole pieces are a card
  * each.
  */
-export function cardValues({ quantity, amount }: Pick<ContentLine, 'quantity' | 'amount'>): number[] {
+export function cardValues(
+  { quantity, amount }: Pick<ContentLine, 'quantity' | 'amount'>,
+  most = MAX_CARDS_OF_LINE,
+): number[] {
   const count = Number(quantity);
   if (amount <= 0) return [];
-  if (!Number.isInteger(count) || count < 1 || count > MAX_CARDS_OF_LINE) return [amount];
+  if (!Number.isInteger(count) || count < 1 || count > most) return [amount];
   return allocate(
     amount,
     Array.from({ length: count }, () => 1),
@@ -39,12 +45,14 @@ export async function issueSoldCards(
   const issued = await findSoldCards(tx, shopId, orderId);
   const { country } = await shopSettings(tx, shopId);
   const expiresOn = lastDayOf(country, tx.now);
+  const pieces = content.lines.reduce((sum, line) => sum + (line.giftCard ? Number(line.quantity) : 0), 0);
+  const most = pieces > MAX_CARDS_OF_ORDER ? 1 : MAX_CARDS_OF_LINE;
   for (const line of content.lines) {
     if (!line.giftCard) continue;
     const { lineItemId } = line;
     const { sendOn } = line.giftCard;
     const before = issued.filter((card) => card.lineItemId === lineItemId).length;
-    for (const value of cardValues(line).slice(before)) {
+    for (const value of cardValues(line, most).slice(before)) {
       const { giftCardId } = await issueGiftCard(tx, shopId, {
         amount: value,
         currency: content.currency,

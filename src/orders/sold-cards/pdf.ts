@@ -4,7 +4,22 @@ import { messagesIn } from '../../kernel/messages.ts';
 import type { EmailRequest } from '../../platform/email/kind.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { INK, mm, newSheet, PAPER, type TextStyle } from '../documents/sheet.ts';
-import type { GiftCardSent } from './email.ts';
+
+/** A gift card that was sold, for its recipient. */
+export interface GiftCardSent {
+  giftCardId: string;
+  code: string;
+  amount: string;
+  /** The last day, in the language of the order; missing: it does not expire. */
+  lastDay?: string;
+  /** ISO 8601. */
+  issuedAt: string;
+  /** The name on it. */
+  name?: string;
+  message?: string;
+  /** Who has bought it for somebody else. */
+  giver?: string;
+}
 
 /** Lines of a message on the card: a longer one is in the email in full. */
 const MAX_MESSAGE_LINES = 18;

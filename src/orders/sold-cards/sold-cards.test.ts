@@ -233,7 +233,7 @@ describe('taken back', () => {
     await onCart(cart, 'POST', '/gift-cards', { code });
     await done(cart, 'POST', '/order');
     await changesNothing(service, async () => {
-      const spent = 'A gift card that this order has sold was redeemed: it cannot be taken back';
+      const spent = 'A gift card that this order has sold was redeemed: it cannot be revoked';
       const call = (path: string, body: object) => manage('POST', `/orders/${second.id}${path}`, body);
       expect(await reasonOf(call('/cancel', {}))).toEqual([409, spent]);
       expect(await reasonOf(call('/refunds', { amount: 25 }))).toEqual([409, spent]);

@@ -15,7 +15,7 @@ export function giftCardFields({ locale }: Visit, product: Product): Markup | fa
   const messages = messagesIn(locale).storefront.giftCards;
   const { minimum, maximum } = giftCard;
   return html`<input type="hidden" name="giftCard" value="1" />
-    <div class="field">
+    <div class="field custom-text">
       <label for="giftCardValue">${messages.value} (${minimum.currency})</label>
       <input
         id="giftCardValue"
@@ -33,7 +33,7 @@ export function giftCardFields({ locale }: Visit, product: Product): Markup | fa
         ${messages.between({ least: priceText(minimum, locale), most: priceText(maximum, locale) })}
       </p>
     </div>
-    <div class="field">
+    <div class="field custom-text">
       <label for="giftCardEmail">${messages.email}</label>
       <input
         id="giftCardEmail"
@@ -45,11 +45,11 @@ export function giftCardFields({ locale }: Visit, product: Product): Markup | fa
       />
       <p id="giftCardEmail.rule" class="hint">${messages.emailHint}</p>
     </div>
-    <div class="field">
+    <div class="field custom-text">
       <label for="giftCardName">${messages.name}</label>
       <input id="giftCardName" name="giftCardName" maxlength="${MAX_NAME_LENGTH}" autocomplete="off" />
     </div>
-    <div class="field">
+    <div class="field custom-text">
       <label for="giftCardMessage">${messages.message}</label>
       <textarea
         id="giftCardMessage"
@@ -58,7 +58,7 @@ export function giftCardFields({ locale }: Visit, product: Product): Markup | fa
         maxlength="${MAX_MESSAGE_LENGTH}"
       ></textarea>
     </div>
-    <div class="field">
+    <div class="field custom-text">
       <label for="giftCardSendOn">${messages.sendOn}</label>
       <input id="giftCardSendOn" name="giftCardSendOn" type="date" aria-describedby="giftCardSendOn.rule" />
       <p id="giftCardSendOn.rule" class="hint">${messages.sendOnHint}</p>

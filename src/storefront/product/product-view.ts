@@ -79,8 +79,11 @@ const MAX_SUMMARY_LENGTH = 5_000;
 export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
   const { locale, settings } = visit;
   const { row, product, offer, isWished, pictures, variations, chosen, crossSelling, reviews } = model;
-  const delivery = offer.forSale ? model.delivery : undefined;
-  const { list: places, currency, now } = model.places;
+  // A gift card is sent by email.
+  const isDelivered = offer.giftCard === undefined;
+  const delivery = isDelivered && offer.forSale ? model.delivery : undefined;
+  const { list, currency, now } = model.places;
+  const places = isDelivered ? list : [];
   const messages = messagesIn(locale).storefront.product;
   const { name, shortDescription, description, essentialFeatures } = product;
   const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
@@ -201,8 +204,9 @@ export function taxText(visit: Visit, { priceInfo }: Product, hasVat: boolean): 
 
 /** The law requires tax and shipping next to the price. */
 function taxNote(visit: Visit, product: Product, hasVat: boolean): Markup | false {
-  // A gift card is taxed when it is redeemed.
-  const tax = !product.giftCard && taxText(visit, product, hasVat);
+  // A gift card is taxed when it is redeemed, and sent by email.
+  if (product.giftCard) return false;
+  const tax = taxText(visit, product, hasVat);
   const shipping = product.isShippingLinkVisible && shippingInformationLink(visit);
   if (!tax && !shipping) return false;
   return html`<p><small>${tax}${tax && shipping && ', '}${shipping}</small></p>`;
