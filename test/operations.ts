@@ -1901,6 +1901,15 @@ const lineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId']!).l
 const couponLineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId']!).couponLineItemId;
 
 const newLine = 'productId: string\nquantity: number|string\ncustomText?: string|null';
+const newCartLine = shape(
+  newLine,
+  `giftCard?: object|null
+  giftCard.value?: number|string|null
+  giftCard.email?: string|null
+  giftCard.name?: string|null
+  giftCard.message?: string|null
+  giftCard.sendOn?: string|null`,
+);
 
 /** An address in which these keys must not be empty. */
 const requiring = (...keys: string[]) =>
@@ -2162,7 +2171,7 @@ export const OPERATIONS: readonly Operation[] = [
     },
     request: shape(
       'currency?: string|null\ntaxType?: string|null\nlocale?: string|null\nlineItems?: array|null',
-      under('lineItems[]', newLine),
+      under('lineItems[]', newCartLine),
       'forceCreate?: boolean|null\ncustomerId?: string|null',
       'billingAddress?: object|null',
       under('billingAddress', requiring('country', 'emailAddress')),
@@ -2221,7 +2230,7 @@ export const OPERATIONS: readonly Operation[] = [
     status: 201,
     params: { cartId: cart },
     body: async (shop) => ({ productId: await product(shop), quantity: 2 }),
-    request: newLine,
+    request: newCartLine,
     answer: cartShape(),
   }),
   operation('PUT /carts/{cartId}/line-items/{lineItemId}', 'public', {
@@ -2247,7 +2256,7 @@ export const OPERATIONS: readonly Operation[] = [
       { productId: await product(shop), quantity: 1 },
       { productId: await product(shop), quantity: 2 },
     ],
-    request: list(newLine),
+    request: list(newCartLine),
     lenient: '[]',
     answer: cartShape({ hasStatus: true }),
   }),
@@ -3526,6 +3535,9 @@ export const OPERATIONS: readonly Operation[] = [
       energyLabel.classes: string
       energyLabel.best: string
       energyLabel.file: string
+      giftCard?: object|null
+      giftCard.minimum: number|string
+      giftCard.maximum: number|string
       forSaleFrom?: string|null
       forSaleUntil?: string|null
       patches?: array|null

@@ -175,6 +175,16 @@ describe('paid', () => {
     expect(owed.items).toMatchObject([{ issued: { amount: 50 }, owed: { amount: 50 } }]);
   });
 
+  test('payments and rounds of sending at the same moment make one card and one email', async () => {
+    const order = await ordered({ value: 25 });
+    const payment = () => manage('POST', `/orders/${order.id}/payments`, { amount: 25 });
+    const answers = await Promise.all([payment(), payment(), payment()]);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(await cards()).toHaveLength(1);
+    await Promise.all([sent(), sent(), sent()]);
+    expect(await sent()).toHaveLength(1);
+  });
+
   test('it waits for its day', async () => {
     await pay(await ordered({ sendOn: '2026-12-24' }));
     expect(await sent()).toEqual([]);

@@ -182,7 +182,8 @@ async function addToCart(
     (session.cart &&
       (await updateVisitorCart(visit, session.cart.id, change, { productIds: [added.productId] }))) ??
     (await startCart(shopperOf(visit), { ...newCartTerms(visit), lineItems: [added] }));
-  const line = findLine(cart, lineItemId === undefined ? added : { lineItemId })!;
+  // A cart that was gone is replaced by a new one, in which the line has another id.
+  const line = (lineItemId !== undefined && findLine(cart, { lineItemId })) || findLine(cart, added)!;
   const more = rounded(line.quantity.amount - before);
   setSessionCart(visit, cart, { event: 'cart:add', lineItemId: line.lineItemId, quantity: more });
   return more === added.quantity
