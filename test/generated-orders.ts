@@ -74,6 +74,7 @@ function contentFrom(cart: CartInput, shop: ShopRules): Content {
       defaultLocale: 'en_GB',
       locales: ['en_GB', 'de_DE'],
       units: {},
+      deliveryTimes: { timeZone: 'Europe/Berlin' },
     } as unknown as Settings,
     NOW,
   );

@@ -385,7 +385,8 @@ function replaced(body: unknown, path: string, value: unknown): unknown {
   const steps = path.replaceAll('[]', '.0').split('.').filter(Boolean);
   const last = steps.pop()!;
   let place = copy as Record<string, unknown>;
-  for (const step of steps) place = place[step] as Record<string, unknown>;
+  // An object that the body leaves out is there for its key.
+  for (const step of steps) place = (place[step] ??= {}) as Record<string, unknown>;
   place[last] = value;
   return copy;
 }

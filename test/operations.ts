@@ -614,6 +614,7 @@ const allOfProduct = (variant: 'full' | 'list' | 'search') =>
     minOrder: number
     intervalOrder: number`,
     variant === 'full' ? `safetyInfo?~: object\n${under('safetyInfo', safetyInfo)}` : '',
+    `giftCard?~: object\n${under('giftCard', sparse(priced('minimum', 'maximum')))}`,
     variant === 'full' ? `legalInfo?~: object\n${under('legalInfo', sparse(legalInfo))}` : '',
     `productCode: string|null
     manufacturer: string|null
@@ -3480,6 +3481,7 @@ export const OPERATIONS: readonly Operation[] = [
       isProductNumberVisible: false,
       ecoParticipationPrice: 0.5,
       shippingSurcharge: 25,
+      giftCard: { minimum: 10, maximum: 100 },
       durabilityGuarantee: {
         years: 5,
         brand: 'Beacon',
