@@ -19,7 +19,7 @@ beforeAll(async () => {
     update shop set settings_version = settings_version + 1,
       settings = settings || '{"accounting": {"advisorNumber": 1001, "clientNumber": 1}}'
     where shop_id = 'DemoShop'`);
-  routes = service.app.adminPages.filter(({ method }) => method !== 'HEAD');
+  routes = (await service.app.adminPages()).filter(({ method }) => method !== 'HEAD');
 });
 afterAll(() => service.close());
 

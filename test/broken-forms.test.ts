@@ -253,7 +253,7 @@ test('a form that ends in a deadlock is retried as a whole, and is done once', a
 });
 
 test('every other form that is found on a page, a third of them a day', async () => {
-  const found = await findForms(merchant, service.app.adminPages, ['/admin/shops/DemoShop']);
+  const found = await findForms(merchant, await service.app.adminPages(), ['/admin/shops/DemoShop']);
   const forms = [...found.values()].filter(
     ({ isMultipart, route }) => !isMultipart && route.startsWith('/admin/shops/'),
   );

@@ -337,7 +337,7 @@ describe('support access', () => {
         [...permissions].filter((one) => /users|shop_write|apps_write|scripttags_write/.test(one)),
       ).toEqual([]);
       const before = await fingerprint(service);
-      for (const route of service.app.adminPages.filter(({ method }) => method !== 'HEAD')) {
+      for (const route of (await service.app.adminPages()).filter(({ method }) => method !== 'HEAD')) {
         if ('permission' in route && (route.permission === 'member' || permissions.has(route.permission)))
           continue;
         if ('audience' in route && route.audience === 'anybody') continue;
@@ -355,7 +355,7 @@ describe('support access', () => {
   test('opens every page of the role, and names the person at operations, too', async () => {
     const browser = await givenSupport('manager');
     const permissions = supportPermissionsOf('manager');
-    for (const route of service.app.adminPages.filter(({ method }) => method === 'GET')) {
+    for (const route of (await service.app.adminPages()).filter(({ method }) => method === 'GET')) {
       if (!('permission' in route) || (route.permission !== 'member' && !permissions.has(route.permission))) {
         continue;
       }
