@@ -188,8 +188,8 @@ declare module 'fastify' {
   }
 }
 
-/** Below the first are the pages of merchants, below the second their styles and scripts. */
-const ADMIN_PATHS = ['/admin', '/admin/*', '/assets/admin*'];
+/** The pages of merchants, and their styles and scripts: those of other pages have routes of their own. */
+const ADMIN_PATHS = ['/admin', '/admin/*', '/assets/*'];
 
 export interface AppDeps {
   config: Config;
