@@ -7,7 +7,10 @@ async function given(make: () => Promise<{ instance: FastifyInstance }>) {
   const seen: string[] = [];
   const deferred = deferRoutes(app, ['/later', '/later/*', '/files/later*'], make);
   app.addHook('onRequest', async ({ url }) => void seen.push(url));
-  app.addHook('onResponse', async (request) => void (isDeferred(request) || seen.push(`${request.url} done`)));
+  app.addHook(
+    'onResponse',
+    async (request) => void (isDeferred(request) || seen.push(`${request.url} done`)),
+  );
   app.get('/now', async () => 'now');
   app.addHook('onClose', () => deferred.close());
   return { app, seen, deferred };
