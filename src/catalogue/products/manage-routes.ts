@@ -12,7 +12,9 @@ import { newId } from '../../kernel/ids.ts';
 import { requireRoom } from '../../platform/plans/limits.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { setCategories } from '../categories/assignments.ts';
-import { setFact } from './facts.ts';
+import { refreshStockOfBundles } from './bundle-stock.ts';
+import { MAX_PART_QUANTITY, MAX_PARTS, requestedParts } from './bundles.ts';
+import { setFact, type BundlePart } from './facts.ts';
 import { LEGAL_REQUEST_FIELDS, setLegalFacts } from './legal-facts.ts';
 import { insertNumbered, numberTaken } from './insert-numbered.ts';
 import { refreshListing } from './listing.ts';
@@ -71,6 +73,37 @@ export const ProductExtras = Type.Object(
       ),
     ),
     ...LEGAL_REQUEST_FIELDS,
+    parts: Given(
+      Type.Array(
+        Type.Object(
+          {
+            productId: { ...Id, description: 'The part; of a master, the customer chooses a variation.' },
+            quantity: Type.Integer({
+              description: 'How many of it one bundle holds.',
+              minimum: 1,
+              maximum: MAX_PART_QUANTITY,
+              examples: [2],
+            }),
+          },
+          { title: 'part of a bundle' },
+        ),
+        {
+          maxItems: MAX_PARTS,
+          description:
+            'What it consists of, which makes it a bundle: its stock follows from its parts. Empty or null: it is no bundle.',
+        },
+      ),
+    ),
+    partsDiscount: Given(
+      Type.Number({
+        description:
+          'The price of the bundle is the sum of its parts less so many per cent; null: it has a price of its own.',
+        minimum: 0,
+        maximum: 100,
+        multipleOf: 0.01,
+        examples: [10],
+      }),
+    ),
     forSaleFrom: moment('From when on it is for sale.'),
     forSaleUntil: moment('Until when it is for sale.'),
     patches: Given(
@@ -169,7 +202,9 @@ export function productManagement(api: Operations): void {
       product,
     );
     const currency = writingCurrency(query.currency, settings);
-    await saveProduct(tx, shopId, product, changedProduct(patched, body, currency));
+    const parts = body.parts?.length ? await requestedParts(tx, shopId, patched, body.parts) : body.parts;
+    const changed = changedBundle(changedProduct(patched, body, currency), parts, body.partsDiscount);
+    await saveProduct(tx, shopId, product, changed);
     return renderStored(tx, settings, product.productId, renderOptions(call, settings, query, 'full'));
   });
 
@@ -205,6 +240,7 @@ export function productManagement(api: Operations): void {
       })),
     );
     await refreshListing(tx, shopId, [copy.productId]);
+    if (copy.facts.parts) await refreshStockOfBundles(tx, shopId, [copy.productId]);
     recordCreatedProducts(
       tx,
       shopId,
@@ -240,6 +276,21 @@ function changedProduct(
     if (value === undefined) continue;
     setFact(next, key, value === null ? undefined : toSeconds(parseMoment(value, key)));
   }
+  return next;
+}
+
+/** undefined: as it was. */
+function changedBundle(
+  product: StoredProduct,
+  parts: readonly BundlePart[] | null | undefined,
+  discount: number | null | undefined,
+): StoredProduct {
+  const next = { ...product };
+  if (parts !== undefined) setFact(next, 'parts', parts?.length ? [...parts] : undefined);
+  const basisPoints = discount === null || discount === undefined ? undefined : Math.round(discount * 100);
+  if (discount !== undefined) setFact(next, 'partsDiscount', basisPoints);
+  // Without parts there is no sum of them.
+  if (!next.facts.parts) setFact(next, 'partsDiscount', undefined);
   return next;
 }
 
