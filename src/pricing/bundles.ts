@@ -3,9 +3,8 @@ import type { BundlePart, WithdrawalExclusion } from '../catalogue/products/fact
 import type { Exchange } from '../catalogue/products/prices.ts';
 import { pricesOfParts } from '../catalogue/products/sum-of-parts.ts';
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
-import type { Settings } from '../shops/settings/settings.ts';
 import type { CartProduct } from './cart-product.ts';
-import type { StoredLine } from './input.ts';
+import type { ShopRules, StoredLine } from './input.ts';
 import { spread, sum } from './shares.ts';
 import { taxClassFor } from './tax.ts';
 
@@ -51,16 +50,16 @@ export function sharesOfParts(
   price: number,
   parts: readonly ChosenPart[],
   currency: string,
-  settings: Pick<Settings, 'taxClasses'> & Exchange,
+  shop: Pick<ShopRules, 'taxClasses'> & Exchange,
 ): number[] {
-  const prices = pricesOfParts(parts, currency, settings);
+  const prices = pricesOfParts(parts, currency, shop);
   // Parts without any price are shared by their number.
   const weights = prices && sum(prices) > 0 ? prices : parts.map(({ quantity }) => quantity);
   return spread(
     price,
     parts.map(({ product }, index) => ({
       taxRate: 0,
-      taxClassId: taxClassFor(product.taxClassId, settings).taxClassId,
+      taxClassId: taxClassFor(product.taxClassId, shop).taxClassId,
       amount: weights[index]!,
     })),
   );

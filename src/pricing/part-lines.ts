@@ -1,7 +1,7 @@
 import { withdrawalExclusion } from '../catalogue/products/custom-text.ts';
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
+import type { Exchange } from '../catalogue/products/prices.ts';
 import { sumOfParts } from '../catalogue/products/sum-of-parts.ts';
-import type { Settings } from '../shops/settings/settings.ts';
 import {
   partLineId,
   partProduct,
@@ -10,7 +10,7 @@ import {
   type ChosenPart,
 } from './bundles.ts';
 import type { CartProduct } from './cart-product.ts';
-import type { CartSelection } from './input.ts';
+import type { CartSelection, ShopRules } from './input.ts';
 import type { KnownLine } from './line-prices.ts';
 import { ownPrice } from './totals.ts';
 
@@ -18,7 +18,7 @@ import { ownPrice } from './totals.ts';
 export function partLines(
   sold: KnownLine,
   cart: Pick<CartSelection, 'currency' | 'customerGroupId'>,
-  settings: Settings,
+  settings: ShopRules,
 ): KnownLine[] {
   const { line, parts, quantity, price, product } = sold;
   const { facts, customisation } = product;
@@ -49,7 +49,7 @@ export function partLines(
 }
 
 /** The price of a bundle without one of its own depends on the variations that the customer has chosen. */
-export function pricedBundle(product: CartProduct, parts: readonly ChosenPart[], settings: Settings): CartProduct {
+export function pricedBundle(product: CartProduct, parts: readonly ChosenPart[], settings: Exchange): CartProduct {
   const { partsDiscount } = product.facts;
   if (partsDiscount === undefined) return product;
   return { ...product, prices: sumOfParts(parts, partsDiscount, settings) };

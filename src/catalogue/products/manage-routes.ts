@@ -28,7 +28,7 @@ import { MAX_LENGTHS } from './request-fields.ts';
 import { renderOptions } from './render-options.ts';
 import { saveProduct } from './save-product.ts';
 import { Product } from './schema.ts';
-import { amountOf, Decimal, Given, Text } from '../../http/request-fields.ts';
+import { amountOf, Decimal, decimalOf, Given, Text } from '../../http/request-fields.ts';
 
 const shared = { under: 'manage', tag: 'products', labels: [], keepsKeyOrder: true } as const;
 const params = Type.Object({ productId: Id });
@@ -95,14 +95,10 @@ export const ProductExtras = Type.Object(
       ),
     ),
     partsDiscount: Given(
-      Type.Number({
-        description:
-          'The price of the bundle is the sum of its parts less so many per cent; null: it has a price of its own.',
-        minimum: 0,
-        maximum: 100,
-        multipleOf: 0.01,
-        examples: [10],
-      }),
+      Decimal(
+        'The price of the bundle is the sum of its parts less so many per cent; null: it has a price of its own.',
+        10,
+      ),
     ),
     forSaleFrom: moment('From when on it is for sale.'),
     forSaleUntil: moment('Until when it is for sale.'),
@@ -283,12 +279,14 @@ function changedProduct(
 function changedBundle(
   product: StoredProduct,
   parts: readonly BundlePart[] | null | undefined,
-  discount: number | null | undefined,
+  discount: number | string | null | undefined,
 ): StoredProduct {
   const next = { ...product };
   if (parts !== undefined) setFact(next, 'parts', parts?.length ? [...parts] : undefined);
-  const basisPoints = discount === null || discount === undefined ? undefined : Math.round(discount * 100);
-  if (discount !== undefined) setFact(next, 'partsDiscount', basisPoints);
+  if (discount !== undefined) {
+    const percent = discount === null ? null : decimalOf(discount, 'partsDiscount', { min: 0, max: 100 });
+    setFact(next, 'partsDiscount', percent === null ? undefined : Math.round(percent * 100));
+  }
   // Without parts there is no sum of them.
   if (!next.facts.parts) setFact(next, 'partsDiscount', undefined);
   return next;
