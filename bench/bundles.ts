@@ -62,7 +62,8 @@ function millisecondsFor(sold: readonly KnownLine[]): number {
   return process.cpuUsage(before).user / 1_000 / CARTS;
 }
 
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+const median = (values: readonly number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 /**
  * What pricing a cart with four bundles of three parts costs beside one with the same twelve products by themselves, in

@@ -107,7 +107,9 @@ async function mustBalanceWithBundles(
       where shop_id = ${shop.shopId} and facts ? 'parts'`),
   );
   for (const bundle of made) {
-    const enough = bundle.parts.map(([{ productId }, quantity]) => Math.floor(left.get(productId)! / quantity));
+    const enough = bundle.parts.map(([{ productId }, quantity]) =>
+      Math.floor(left.get(productId)! / quantity),
+    );
     const stored = stocks.find(({ productId }) => productId === bundle.productId)!.stock;
     mustEqual(`the stock of ${bundle.number}`, stored, Math.min(...enough));
   }

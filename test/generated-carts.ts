@@ -361,10 +361,19 @@ export const bundledCarts = fc
       lines.push(...(size === 1 ? parts : parts.map((part) => ({ ...part, bundle }))));
       units += 1;
     }
-    const promotions = cart.promotions.map((one) => ({
-      ...one,
-      counts: one.counts.slice(0, units),
-      rewards: one.rewards.slice(0, units),
-    }));
-    return { shop, cart: { ...cart, lines, promotions } };
+    // After a fixed price all units cost the same, and which of equal ones are got is open.
+    const hasUnits = cart.promotions.some(({ effect }) => effect.kind === 'buyGet');
+    const promotions = cart.promotions
+      .filter(({ effect }) => !(hasUnits && effect.kind === 'price'))
+      .map((one) => ({
+        ...one,
+        counts: one.counts.slice(0, units),
+        rewards: one.rewards.slice(0, units),
+      }));
+    const { promotionProblems, ...others } = cart;
+    const isWithCode = promotionProblems && promotions.some(({ isCoupon }) => isCoupon);
+    return {
+      shop,
+      cart: { ...others, lines, promotions, ...(isWithCode && { promotionProblems }) },
+    };
   });

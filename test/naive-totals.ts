@@ -277,7 +277,9 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
     );
   const sold = cart.lines
     .filter((_, index) => isFirst(index))
-    .map((line): LineInput => (line.bundle ? { ...line, ...line.bundle, product: { ...line.product, ...line.bundle.product } } : line));
+    .map((line): LineInput =>
+      line.bundle ? { ...line, ...line.bundle, product: { ...line.product, ...line.bundle.product } } : line,
+    );
   const soldOfShop = together(ofShop.map(({ amount }) => amount)).map((amount) => ({ amount }));
   const rates = lines.filter((_, index) => isFirst(index)).map(({ priceRate }) => priceRate);
   const classes = lines.filter((_, index) => isFirst(index)).map(({ taxClass }) => taxClass.taxClassId);

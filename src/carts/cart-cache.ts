@@ -63,10 +63,7 @@ export async function cachedCart(
 ): Promise<CartRow | undefined> {
   const cart = db.caches.of(cartCache).get(keyOf(shopId, cartId));
   if (!cart || codeKey !== undefined) return undefined;
-  const ids = new Set([
-    ...productIdsOf(cart),
-    ...productIds.map((id) => id.toUpperCase()),
-  ]);
+  const ids = new Set([...productIdsOf(cart), ...productIds.map((id) => id.toUpperCase())]);
   const products = await seenCartProducts(db, shopId, [...ids]);
   return products && { ...cart, products };
 }

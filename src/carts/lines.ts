@@ -289,12 +289,7 @@ function quantityOf(
   const { minimum } = product.orderUnit ?? ORDER_UNIT;
   if (others > 0 && max !== null && others + minimum > max)
     throw new LimitReached(productLabel(product, settings), max);
-  const allowed = allowedQuantity(
-    asked,
-    product.orderUnit,
-    stock,
-    max === null ? null : max - others,
-  );
+  const allowed = allowedQuantity(asked, product.orderUnit, stock, max === null ? null : max - others);
   if (allowed === undefined) throw new SoldOut(productLabel(product, settings));
   if (allowed > QUANTITY.max) throw invalid('OUT_OF_RANGE', field);
   return String(allowed);

@@ -30,7 +30,10 @@ beforeAll(() => startManaging());
 afterAll(() => service.close());
 
 async function update({ shopId, token }: Shop, productId: string, body: object) {
-  const answer = await service.call('PATCH', `/manage/shops/${shopId}/products/${productId}`, { token, body });
+  const answer = await service.call('PATCH', `/manage/shops/${shopId}/products/${productId}`, {
+    token,
+    body,
+  });
   return { status: answer.status, message: answer.body.message as string | undefined, body: answer.body };
 }
 
@@ -53,11 +56,13 @@ async function givenBreakfast({ discount, price = 3000 }: { discount?: number; p
 }
 
 const partsIn = (order: Placed['body']) =>
-  order.management.bundles[0].parts.map((part: { sku: string; quantity: number; amount: { amount: number } }) => [
-    part.sku,
-    part.quantity,
-    part.amount.amount,
-  ]);
+  order.management.bundles[0].parts.map(
+    (part: { sku: string; quantity: number; amount: { amount: number } }) => [
+      part.sku,
+      part.quantity,
+      part.amount.amount,
+    ],
+  );
 
 const productOf = async ({ shopId, token }: Shop, productId: string) =>
   (await service.call('GET', `/${shopId}/products/${productId}`, { token })).body;
@@ -87,7 +92,9 @@ describe('a bundle', () => {
       ['MUG', 4, 30],
       ['BOOK', 2, 30],
     ]);
-    expect([await stockOf(shop, mug), await stockOf(shop, book), await stockOf(shop, bundle)]).toEqual([5, 1, 1]);
+    expect([await stockOf(shop, mug), await stockOf(shop, book), await stockOf(shop, bundle)]).toEqual([
+      5, 1, 1,
+    ]);
   });
 
   test('has the stock that its scarcest part is enough for', async () => {
@@ -162,7 +169,9 @@ describe('a bundle', () => {
     const cart = await givenFullCart(shop, { [bundle]: 3 });
     const { lineItemContainer } = await done(cart, 'GET');
     const [{ lineItemId }] = lineItemContainer.productLineItems;
-    const priced = await done(cart, 'PUT', `/line-items/${lineItemId}/product-price`, { singleItemPrice: 9.99 });
+    const priced = await done(cart, 'PUT', `/line-items/${lineItemId}/product-price`, {
+      singleItemPrice: 9.99,
+    });
     expect(priced.lineItemContainer.productLineItems[0]).toMatchObject({
       singleItemPrice: { amount: 9.99 },
       lineItemPrice: { amount: 29.97 },
@@ -219,11 +228,15 @@ describe('the parts of a bundle', () => {
     ]);
     const { body } = await on(cart, 'POST', '/order');
     const order = { shop, id: body.orderId, body };
-    expect((await well(order, 'GET')).management.bundles.map(({ parts }: { parts: object[] }) => parts)).toMatchObject([
+    expect(
+      (await well(order, 'GET')).management.bundles.map(({ parts }: { parts: object[] }) => parts),
+    ).toMatchObject([
       [{ variationString: 'Size: S', quantity: 1 }, { sku: 'CAP' }],
       [{ variationString: 'Size: L', quantity: 2 }, { sku: 'CAP' }],
     ]);
-    expect(await Promise.all([small, large, cap, outfit].map((id) => stockOf(shop, id)))).toEqual([0, 2, 1, 1]);
+    expect(await Promise.all([small, large, cap, outfit].map((id) => stockOf(shop, id)))).toEqual([
+      0, 2, 1, 1,
+    ]);
   });
 
   test('are products, each once, and no bundles', async () => {

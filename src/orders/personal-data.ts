@@ -287,7 +287,11 @@ const withoutText = <Line extends ContentBundle>({ customText: _erased, ...line 
  * here, because PostgreSQL does not declare `jsonb_agg` immutable, so Citus refuses it in an update.
  */
 async function eraseCustomTexts(tx: Transaction, shopId: string, orderIds: readonly string[]): Promise<void> {
-  const orders = await tx.many<{ orderId: string; lines: ContentLine[]; bundles: ContentBundle[] | null }>(sql`
+  const orders = await tx.many<{
+    orderId: string;
+    lines: ContentLine[];
+    bundles: ContentBundle[] | null;
+  }>(sql`
     select order_id as "orderId", content -> 'lines' as lines, content -> 'bundles' as bundles
     from customer_order
     where shop_id = ${shopId} and order_id = any (${orderIds}::uuid[])

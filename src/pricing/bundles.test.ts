@@ -11,7 +11,11 @@ const SHOP = {
   defaultCurrency: 'EUR',
   currencies: ['EUR', 'GBP'],
   exchangeRates: { GBP: '0.5' },
-  taxClasses: ['standard', 'reduced', 'none'].map((key) => ({ taxClassId: key, key, isDefault: key === 'standard' })),
+  taxClasses: ['standard', 'reduced', 'none'].map((key) => ({
+    taxClassId: key,
+    key,
+    isDefault: key === 'standard',
+  })),
 } as unknown as Parameters<typeof sharesOfParts>[3];
 
 const part = fc.record({
@@ -19,7 +23,15 @@ const part = fc.record({
   quantity: fc.integer({ min: 1, max: 9 }),
   taxClassId: fc.constantFrom('standard', 'reduced', 'none'),
 });
-const chosen = ({ price, quantity, taxClassId }: { price: number; quantity: number; taxClassId: string }) => ({
+const chosen = ({
+  price,
+  quantity,
+  taxClassId,
+}: {
+  price: number;
+  quantity: number;
+  taxClassId: string;
+}) => ({
   quantity,
   product: { prices: { EUR: price }, taxClassId } as unknown as CartProduct,
 });
@@ -58,7 +70,10 @@ test('the sum of the parts is taken in each currency in which one has a price', 
   expect(sumOfParts(parts, 1000, SHOP)).toEqual({ EUR: 2251, GBP: 1170 });
   expect(sumOfParts([{ quantity: 1, product: { prices: null } }], 0, SHOP)).toBeNull();
   // 12.00 for 500 g: 250 g are half of it.
-  const tea = { prices: { EUR: 1200 }, orderUnit: { priceQuantity: 500, unit: 'gram', minimum: 1, interval: 1 } };
+  const tea = {
+    prices: { EUR: 1200 },
+    orderUnit: { priceQuantity: 500, unit: 'gram', minimum: 1, interval: 1 },
+  };
   expect(sumOfParts([{ quantity: 250, product: tea as never }], 0, SHOP)).toEqual({ EUR: 600 });
 });
 

@@ -346,7 +346,12 @@ interface PricedLines {
   sold: readonly KnownLine[];
 }
 
-function inputOf(cart: CartSelection, { lines, sold }: PricedLines, settings: Settings, now: Date): CartInput {
+function inputOf(
+  cart: CartSelection,
+  { lines, sold }: PricedLines,
+  settings: Settings,
+  now: Date,
+): CartInput {
   const { country, postcode } = destinationOf(cart);
   const option = chosenOption(cart);
   return {

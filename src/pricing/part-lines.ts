@@ -2,13 +2,7 @@ import { withdrawalExclusion } from '../catalogue/products/custom-text.ts';
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import type { Exchange } from '../catalogue/products/prices.ts';
 import { sumOfParts } from '../catalogue/products/sum-of-parts.ts';
-import {
-  partLineId,
-  partProduct,
-  quantityOfPart,
-  sharesOfParts,
-  type ChosenPart,
-} from './bundles.ts';
+import { partLineId, partProduct, quantityOfPart, sharesOfParts, type ChosenPart } from './bundles.ts';
 import type { CartProduct } from './cart-product.ts';
 import type { CartSelection, ShopRules } from './input.ts';
 import type { KnownLine } from './line-prices.ts';
@@ -49,9 +43,12 @@ export function partLines(
 }
 
 /** The price of a bundle without one of its own depends on the variations that the customer has chosen. */
-export function pricedBundle(product: CartProduct, parts: readonly ChosenPart[], settings: Exchange): CartProduct {
+export function pricedBundle(
+  product: CartProduct,
+  parts: readonly ChosenPart[],
+  settings: Exchange,
+): CartProduct {
   const { partsDiscount } = product.facts;
   if (partsDiscount === undefined) return product;
   return { ...product, prices: sumOfParts(parts, partsDiscount, settings) };
 }
-

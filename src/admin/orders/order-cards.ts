@@ -46,7 +46,8 @@ export function linesCard(view: OrderView): Markup {
         const { lineItemId } = line;
         // The parts of a bundle say for themselves what became of them.
         const parts = partsOf(order, lineItemId);
-        if (parts.length > 0) return html`${lineItem(view, line, line.quantity.amount, 0)} ${partList(view, parts, left)}`;
+        if (parts.length > 0)
+          return html`${lineItem(view, line, line.quantity.amount, 0)} ${partList(view, parts, left)}`;
         return lineItem(view, line, isOpen ? (left.get(lineItemId) ?? 0) : 0, returned.get(lineItemId) ?? 0);
       })}
     </ul>
@@ -55,7 +56,11 @@ export function linesCard(view: OrderView): Markup {
 }
 
 /** What a bundle consists of, and what of it is still to be sent. */
-function partList({ visit }: OrderView, parts: readonly OrderedGoods[], left: ReadonlyMap<string, number>): Markup {
+function partList(
+  { visit }: OrderView,
+  parts: readonly OrderedGoods[],
+  left: ReadonlyMap<string, number>,
+): Markup {
   const messages = visit.messages.orders.lines;
   return html`<li class="parts">
     <ul class="plain">

@@ -82,14 +82,15 @@ async function showBundle(visit: ShopVisit, row: ProductRow, draft?: Draft): Pro
           <h2>${words.partsOf}</h2>
           <ul class="counted">
             ${(await findListedProducts(visit, ids)).map(
-              (product) => html`<li>
-                <a class="product-name" href="${adminPath(visit, `/products/${product.productId}`)}"
-                  >${product.picture}
-                  <span>${product.name} <span class="quiet">${product.productNumber}</span></span></a
-                >
-                <span class="quiet">${product.stock}</span>
-                <span>${parts.find(({ productId }) => productId === product.productId)!.quantity} ×</span>
-              </li>`,
+              (product) =>
+                html`<li>
+                  <a class="product-name" href="${adminPath(visit, `/products/${product.productId}`)}"
+                    >${product.picture}
+                    <span>${product.name} <span class="quiet">${product.productNumber}</span></span></a
+                  >
+                  <span class="quiet">${product.stock}</span>
+                  <span>${parts.find(({ productId }) => productId === product.productId)!.quantity} ×</span>
+                </li>`,
             )}
           </ul>
         </section>`

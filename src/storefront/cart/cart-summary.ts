@@ -198,7 +198,8 @@ export function orderLines(visit: Visit, { lineItemContainer }: Sums, content: C
             ${cartLineText(visit, line, { hasFeatures: true })}
             ${partList(visit, partsOfLine(content, line.lineItemId))}
             ${goodsOf(content, shown[index]!).map(
-              (goods) => html`${garanLabel(visit, goods.durabilityGuarantee)} ${withdrawalNote(visit, goods)}`,
+              (goods) =>
+                html`${garanLabel(visit, goods.durabilityGuarantee)} ${withdrawalNote(visit, goods)}`,
             )}
           </div>
           <span>${amountWithUnit(line.quantity.amount, line.orderUnitShort, visit.locale)}</span>

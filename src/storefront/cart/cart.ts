@@ -168,7 +168,9 @@ async function addToCart(
       throw new CartGone('CART_CURRENCY_ENDED');
     }
     const { lines } = addLine(cart, added, context);
-    const changed = lines.find((line) => line !== cart.lines.find((one) => one.lineItemId === line.lineItemId))!;
+    const changed = lines.find(
+      (line) => line !== cart.lines.find((one) => one.lineItemId === line.lineItemId),
+    )!;
     lineItemId = changed.lineItemId;
     before = quantityIn(cart, { lineItemId });
     return { lines };

@@ -218,7 +218,11 @@ async function reorder(visit: Visit, { order }: OpenedOrder): Promise<Redirect> 
 }
 
 /** The lines of the cart with one more; unchanged if the product can no longer be bought. */
-function linesWith(cart: CartRow, line: ContentLine & { choices: string[] }, context: CartContext): CartRow['lines'] {
+function linesWith(
+  cart: CartRow,
+  line: ContentLine & { choices: string[] },
+  context: CartContext,
+): CartRow['lines'] {
   try {
     return addLine(cart, line, context).lines;
   } catch (error) {

@@ -84,9 +84,7 @@ export function partChoices(
   return html`${chosen.map(
     ({ row, choices }, index) =>
       html`<div class="field">
-        <label for="choice.${index}"
-          >${messages.choosePart({ name: nameOf(row, settings, locale) })}</label
-        >
+        <label for="choice.${index}">${messages.choosePart({ name: nameOf(row, settings, locale) })}</label>
         <select id="choice.${index}" name="choice.${index}" required>
           ${choices.map(({ productId, text }) => html`<option value="${productId}">${text}</option>`)}
         </select>
