@@ -148,6 +148,12 @@ export function createCartStore(
   ): Promise<Saved> => {
     const db = service.atClockOf(request.shopId);
     const wanted = await withParts(request.transaction ?? db, request.shopId, prefetch);
+    const loadStored = async () => {
+      const stored = await load(db, findCart, request, wanted);
+      // Now its products are known as they are stored: a bundle may consist of something else since it was last seen.
+      const wantedNow = await withParts(db, request.shopId, prefetch);
+      return isDeepStrictEqual(wantedNow, wanted) ? stored : load(db, findCart, request, wantedNow);
+    };
     const saveLocked = async (tx: Transaction) => {
       const locked = await load(tx, lockCart, request, wanted);
       const saved = await save({ ...locked, isCached: false, tx });
@@ -160,7 +166,7 @@ export function createCartStore(
       const first = cached && (await catchRefusal(() => save({ ...cached, isCached: true })));
       if (first?.saved !== undefined) return first.saved;
       if (cached) dropCachedCart(db, request.shopId, request.params.cartId);
-      const stored = await load(db, findCart, request, wanted);
+      const stored = await loadStored();
       if (first?.refusal && isSame(basisOf(stored), basisOf(cached!))) throw first.refusal;
       return save({ ...stored, isCached: false });
     });

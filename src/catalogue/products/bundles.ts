@@ -14,7 +14,7 @@ export const MAX_PART_QUANTITY = 999;
 
 /** The bundles of these products. Of a variation, those too in which the customer chooses one of its master's. */
 const bundlesOf = (shopId: string, productIds: readonly string[]) => sql`
-  product.shop_id = ${shopId} and product.facts ? 'parts'
+  product.shop_id = ${shopId} and product.kind = 'regular' and product.facts ? 'parts'
   and jsonb_path_query_array(product.facts, '$.parts[*].productId') ?| array(
     select unnest(array[upper(part.product_id::text), upper(part.master_id::text)]) from product part
     where part.shop_id = ${shopId} and part.product_id = any (${productIds}::uuid[])

@@ -362,7 +362,10 @@ async function save(tx: Transaction, settings: Settings, plan: BatchPlan): Promi
     (isRepriced ? repriced : reworded).push(row.productId);
   }
   await refreshListing(tx, shopId, reworded, repriced);
-  const back = changed.filter(({ before, after }) => isBackInStock(before!.stock, after.stock));
+  // Of bundles, it is known when the stock of their parts is.
+  const back = changed.filter(
+    ({ before, after }) => !after.facts.parts && isBackInStock(before!.stock, after.stock),
+  );
   if (back.length > 0) {
     await queueAvailabilityNotifications(
       tx,
