@@ -14,7 +14,7 @@ const DAY = 24 * HOUR;
 
 export const MAX_GRANT = 30 * DAY;
 
-/** A person of the host enters anew on the next day. */
+/** A person of the host enters again on the next day. */
 const VISIT_LIFETIME = 12 * HOUR;
 
 /** Days for which the owner sees who was in. The audit log keeps it longer. */

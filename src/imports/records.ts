@@ -29,7 +29,7 @@ export interface PictureRecord {
   text: string;
 }
 
-/** What is sold: a product without options, or one of the variants of a product. */
+/** An item that is sold: a product without options, or one of the variants of a product. */
 export interface OfferRecord {
   number: string;
   price: string;

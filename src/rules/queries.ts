@@ -333,7 +333,7 @@ export interface RunRow {
   reason: Reason | null;
 }
 
-/** Of each rule so many runs are kept, and each for so many days. */
+/** Limits of the runs that are kept of each rule, and of their days. */
 export const MAX_RUNS_KEPT = 500;
 export const RUNS_KEPT_DAYS = 30;
 

@@ -266,7 +266,7 @@ function chooseAction(visit: ShopVisit, resource: RuleResource): Markup {
 
 const isForMore = (visit: ShopVisit, form: FormRequest) => readFields(PRESSED, form, visit).do === 'add';
 
-/** What was typed, with the chosen action as the last one. */
+/** The typed values, with the chosen action at the end. */
 function withAction(visit: ShopVisit, form: FormRequest, resource: RuleResource): Draft {
   const { add: added } = readFields(NEW_ACTION, form, visit);
   const place = `action.${draftActions({ ...form, problem: '' }, resource).length}`;

@@ -124,7 +124,7 @@ export function mailServerPages(pages: ShopPages): void {
 const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}$/;
 const CONTROL = /\p{C}/u;
 
-/** What is typed, checked. The stored password stays only with the server and the user that it was entered for. */
+/** The typed values, checked. The stored password stays only with the server and the user that it was entered for. */
 function typedRelay(visit: ShopVisit, form: FormRequest, stored: StoredRelay | undefined): NewRelay {
   const messages = visit.messages.settings.mailServer;
   const refuse = (field: keyof typeof typed, text: string) => refuseField(field, text);

@@ -45,7 +45,7 @@ export function queueTest(
   return queueJobs(tx, shopId, MAILING_QUEUE, [{ id: newId(tx.now), content }]);
 }
 
-/** A server that refuses so many one after the other refuses all of them. */
+/** A server that refuses this many in a row refuses all of them. */
 const MAX_REFUSED_IN_ROW = 50;
 
 /** As many connections to the mail server as the emails of orders have. */

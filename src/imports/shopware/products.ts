@@ -154,7 +154,7 @@ function offerOf(row: TableRow, taxModel: 'GROSS' | 'NET'): OfferRecord {
     number: row.cell('product_number').slice(0, MAX_NUMBER),
     price: price === '' ? '' : rounded(price),
     listPrice: decimalIn(row.cell(`list_price_${kind}`, `price_list_price_${kind}`)),
-    // What was sold beyond its stock is below zero.
+    // The stock of a product that was sold beyond it is below zero.
     stock: Number(stock) < 0 ? '0' : stock,
     // Shopware weighs in kilograms.
     weight: weight === '' ? '' : String(Math.round(Number(weight) * 1_000_000) / 1_000),

@@ -250,7 +250,7 @@ function offerOf(row: TableRow, now: Date): Omit<OfferRecord, 'number'> & { rema
   };
 }
 
-/** What is not counted but sold out has none left; what was sold beyond its stock, too. */
+/** A product without a count that is sold out has none left; so has one that was sold beyond its stock. */
 function stockOf(row: TableRow): string {
   const stock = decimalIn(cellOf(row, 'stock'));
   if (stock !== '') return Number(stock) < 0 ? '0' : stock;

@@ -57,7 +57,7 @@ function addRequests(db: Queries, shopId: string, day: string, requests: number)
     on conflict (shop_id, day) do update set requests = shop_day.requests + excluded.requests`);
 }
 
-/** Counts an email that is about to be sent; false: so many were sent today already. */
+/** Counts an email that is about to be sent; false: the limit of the day is reached. */
 export async function takeEmail(db: Queries, shopId: string, limit: number): Promise<boolean> {
   if (limit === 0) return false;
   const taken = await db.run(sql`

@@ -38,7 +38,7 @@ const MINUTE = 60_000;
 
 /**
  * Checks a domain that a shop has named: its proof, where it leads, and its certificate, which the proxy may get with
- * this very question. What is found is saved, and says when it is checked again: a day later when all is done, and
+ * this very question. The result is saved, and says when the domain is checked again: a day later when all is done, and
  * otherwise after pauses that double from a minute. `attempts` are the checks before this one. Undefined: the shop has
  * not named it.
  */
