@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Frame, Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
@@ -154,6 +155,39 @@ test('people choose products and orders in a dialog of the admin', PATIENCE, asy
   expect(found['products']).toEqual([{ id: expect.any(String), name: expect.any(String), number: 'BK-100' }]);
   expect(found['orders']!.map((order) => Object.keys(order))).toEqual([['id', 'number']]);
   expect(found['none']).toEqual([]);
+});
+
+test('an app saves files and opens addresses after a click, of harmless kinds', PATIENCE, async () => {
+  scripts['/pages/labels'] = `
+    const frame = await connectToAdmin();
+    const refusals = [];
+    const attempt = async (work) => {
+      try { await work(); refusals.push('allowed'); } catch ({ message }) { refusals.push(message); }
+    };
+    const file = (type, content = 'x') => new Blob([content], { type });
+    await attempt(() => frame.save(file('application/pdf'), 'label'));
+    await attempt(() => frame.open('https://carrier.example/1'));
+    onClick(async () => {
+      for (const type of ['text/html', 'image/svg+xml', 'application/x-msdownload', '__proto__', ''])
+        await attempt(() => frame.save(file(type), 'label.pdf'));
+      await attempt(() => frame.save('text', 'label'));
+      await attempt(() => frame.save(file('text/plain'), 7));
+      await attempt(() => frame.save(file('text/plain', 'x'.repeat(20_000_001)), 'large'));
+      for (const address of ['javascript:alert(1)', 'http://carrier.example', '/orders', 7, 'https://x/' + 'x'.repeat(2000)])
+        await attempt(() => frame.open(address));
+      say(refusals);
+      onClick(() => frame.save(file('application/pdf;v=1', '%PDF-1.7'), '../la\\u202ebel.exe'));
+    });`;
+  const page = await openAdmin(shop, `/apps/${appId}/pages/labels`);
+  await page.waitForTimeout(1_500);
+  const frame = await frameIn(page);
+  await frame.click('button');
+  const wrong = 'The admin has refused it: wrong';
+  const noClick = 'The admin has refused it: noClick';
+  expect(await said(page)).toEqual([noClick, noClick, ...Array.from({ length: 13 }, () => wrong)]);
+  const [download] = await Promise.all([page.waitForEvent('download'), frame.click('button')]);
+  expect(download.suggestedFilename()).toBe('-la-bel.exe.pdf');
+  expect(await readFile(await download.path(), 'utf8')).toBe('%PDF-1.7');
 });
 
 test('changes that are not saved are asked about', PATIENCE, async () => {
