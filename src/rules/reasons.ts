@@ -88,7 +88,7 @@ export function reasonOf(error: unknown): Reason {
 }
 
 /** The refusal, to be put into a language; undefined: there was none. */
-export function refusalOf({ code, values, problems }: Reason): HttpError | undefined {
+export function refusalOfReason({ code, values, problems }: Reason): HttpError | undefined {
   if (problems.length > 0) return badRequest('', problems as FieldProblem[]);
   return Object.hasOwn(REFUSALS, code) ? new Refusal(code as RefusalCode, values as never) : undefined;
 }

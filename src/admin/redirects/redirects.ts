@@ -27,7 +27,7 @@ import {
   startOf,
   updateRedirect,
 } from '../../catalogue/redirects/routes.ts';
-import { domainsOf, refusalOf } from '../../catalogue/redirects/refusals.ts';
+import { domainsOf, redirectRefusal } from '../../catalogue/redirects/refusals.ts';
 import { saveRedirects } from '../../catalogue/redirects/save.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -389,7 +389,7 @@ async function importFile(visit: ShopVisit, { path }: Upload): Promise<AdminPage
         left++;
         const row = part[index]!;
         if (found.length < SHOWN_REFUSED)
-          found.push({ row, reason: refusalText(visit, refusalOf(row, problem)) });
+          found.push({ row, reason: refusalText(visit, redirectRefusal(row, problem)) });
       }
     }
     await recordAction(tx, visit, `${PATH}/import`, { redirects: String(rows.length - left) });

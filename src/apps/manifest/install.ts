@@ -179,14 +179,14 @@ export async function register(
   try {
     const headers = { authorization: `Bearer ${token}` };
     const attempt = await sender.send(registerUrl, headers, Buffer.from(JSON.stringify(body)));
-    if (!attempt?.isDelivered) throw new ManifestProblem('register', refusalOf(attempt));
+    if (!attempt?.isDelivered) throw new ManifestProblem('register', registrationAnswer(attempt));
   } finally {
     sender.close();
   }
 }
 
 /** The status that the app has answered, and the first line of its text, in which it says why. */
-function refusalOf(attempt: DeliveryAttempt | undefined): string {
+function registrationAnswer(attempt: DeliveryAttempt | undefined): string {
   if (!attempt?.statusCode) return '';
   const [line = ''] = attempt.answer.trim().split(/\p{Cc}/u, 1);
   return `${attempt.statusCode} ${line}`.trim();

@@ -11,7 +11,7 @@ import type {
   AttributeRecord,
   OfferRecord,
   PictureRecord,
-  Place,
+  SourcePlace,
   ProductRecord,
   Read,
   VariantRecord,
@@ -22,12 +22,13 @@ import { decimalIn } from '../values.ts';
 import { idsIn, rowsIn, type Property, type ShopwareIndex } from './names.ts';
 
 interface Variant {
-  place: Place;
+  place: SourcePlace;
   offer: OfferRecord;
   optionIds: readonly string[];
 }
 
-const problem = (place: Place, text: string) => ({ kind: 'problem', of: 'product', place, text }) as const;
+const problem = (place: SourcePlace, text: string) =>
+  ({ kind: 'problem', of: 'product', place, text }) as const;
 
 /** A variant is a product with a parent, from which it has everything that it does not say itself. */
 export async function* shopwareProducts(
@@ -73,7 +74,7 @@ async function toProduct(
     index,
     taxModel,
   }: {
-    place: Place;
+    place: SourcePlace;
     variants: readonly Variant[];
     index: ShopwareIndex;
     taxModel: 'GROSS' | 'NET';

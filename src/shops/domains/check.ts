@@ -12,7 +12,7 @@ import {
   type NamedDomain,
   type Routing,
 } from './queries.ts';
-import { findAddresses, type ServiceAddresses } from './service-addresses.ts';
+import { resolveServiceAddresses, type ServiceAddresses } from './service-addresses.ts';
 import { domainSteps, isDone } from './steps.ts';
 
 export interface CheckDeps {
@@ -123,7 +123,7 @@ async function findRouting(
   expected: readonly string[],
 ): Promise<{ routing: Routing | null; addresses: string[] }> {
   if (expected.length === 0) return { routing: null, addresses: [] };
-  const found = await findAddresses(hostName(host));
+  const found = await resolveServiceAddresses(hostName(host));
   if (found === undefined) return { routing: 'unknown', addresses: [] };
   const addresses = [...found];
   if (addresses.length === 0) return { routing: 'nowhere', addresses };
