@@ -29,15 +29,21 @@ export function parcelsOf({ order, kind, number, parcels }) {
     const button = document.createElement('button');
     button.type = 'button';
     button.textContent = 'Label (PDF)';
-    button.addEventListener('click', () => void withNote(() => save({ order, kind, number, parcel: index })));
+    let label;
+    const save = async () => {
+      label ??= await read({ order, kind, number, parcel: index });
+      // An answer that took long comes after the click is over: the next click saves it at once.
+      await admin.save(label, `${kind}-${number}-${index + 1}`);
+    };
+    button.addEventListener('click', () => void withNote(save));
     return [link, ' ', button];
   });
 }
 
-async function save({ order, kind, number, parcel }) {
+async function read({ order, kind, number, parcel }) {
   const query = new URLSearchParams({ ...(order && { order }), kind, number, parcel });
   const response = await call(`/kontor/document?${query.toString()}`);
-  await admin.save(await response.blob(), `${kind}-${number}-${parcel + 1}`);
+  return response.blob();
 }
 
 export async function withNote(work) {
