@@ -1041,7 +1041,7 @@ describe('requests of assistants', () => {
     }
   });
 
-  test.each(ofTheDay(TOOLS, 24).map((tool, index) => ({ ...tool, tool, index })))(
+  test.each(ofTheDay(TOOLS, 12).map((tool, index) => ({ ...tool, tool, index })))(
     '$name',
     async ({ tool, index }) => {
       const request = await toolRequest(tool, shop, token);
