@@ -40,6 +40,9 @@ export function reviewDigest(
       ...(line.giftCard ? [{ giftCard: line.giftCard }] : []),
       ...(line.withdrawalExcluded ? [line.withdrawalExcluded] : []),
     ]),
+    ...(content.bundles && {
+      bundles: content.bundles.map(({ productId, name, customText }) => [productId, name, customText]),
+    }),
     subTotal: content.subTotal,
     basketDiscount: content.basketDiscount,
     coupon: coupon && [coupon.couponCampaignId, coupon.amount],

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { ShownFields } from '../shops/settings/shown-fields.ts';
 import { GiftCardRequest } from '../giftcards/wish.ts';
+import { MAX_PARTS } from '../catalogue/products/bundles.ts';
 import { CustomTextRequest } from '../catalogue/products/request-fields.ts';
 import { PercentInfo } from '../catalogue/products/schema.ts';
 import { Price, TAX_TYPES, type TaxType } from '../http/price.ts';
@@ -98,6 +99,12 @@ export const NewLine = Type.Object(
     quantity: QuantityRequest,
     customText: CustomTextRequest,
     giftCard: GiftCardRequest,
+    choices: Given(
+      Type.Array(Id, {
+        maxItems: MAX_PARTS,
+        description: 'Of a bundle: the variations that the customer has chosen for its parts; absent: none.',
+      }),
+    ),
   },
   { title: 'line item (create request)' },
 );

@@ -11,6 +11,7 @@ import { releaseTime } from '../orders/release-time.ts';
 import { STATES, type State } from '../orders/schema.ts';
 import { isPossibleValue } from '../giftcards/wish.ts';
 import { destinationOf, wantedValue } from '../pricing/content.ts';
+import { soldUnits } from '../pricing/shown-lines.ts';
 import { largestQuantity, quantityOfProduct } from '../pricing/quantity.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { PricedCart, StoredCart } from '../carts/cart.ts';
@@ -24,7 +25,7 @@ export type OrderableCart = PricedCart & { giftCards: readonly CardPayment[] };
 /** The order that a cart becomes; refused when required data is missing. */
 export function newOrder(priced: OrderableCart, now: Date, appId: string | null): NewOrder {
   const { cart, settings } = priced;
-  const { content, totals, products } = priced.priced;
+  const { content, totals } = priced.priced;
   const { billingAddress } = cart;
   // If an app made the cart, its right to leave out the tax was checked then.
   if (cart.taxType === 'NONE' && cart.appId === null) {
@@ -54,16 +55,18 @@ export function newOrder(priced: OrderableCart, now: Date, appId: string | null)
   }
   const cartLines = new Map(cart.lines.map((line) => [line.lineItemId, line]));
   // The shop may have set the limits after the line was added.
-  for (const [index, { productId, customText }] of content.lines.entries()) {
-    const product = products[index]!;
+  const sold = soldUnits(priced.priced);
+  const soldLines = sold.map(({ line }) => line);
+  for (const { line, product } of sold) {
+    const { productId, customText } = line;
     const problem = customTextProblem(product.customisation, customText);
     if (problem)
       throw new Refusal('CUSTOM_TEXT_NOT_POSSIBLE', { product: productLabel(product, settings), problem });
-    const wanted = wantedValue(cartLines.get(content.lines[index]!.lineItemId) ?? {}, product, cart.currency);
+    const wanted = wantedValue(cartLines.get(line.lineItemId) ?? {}, product, cart.currency);
     if (wanted !== null && !isPossibleValue(wanted, product, cart.currency, settings))
       throw new Refusal('GIFT_CARD_VALUE_NOT_POSSIBLE', { product: productLabel(product, settings) });
     const max = largestQuantity(product.facts, settings);
-    if (max !== null && quantityOfProduct(content.lines, productId) > max) {
+    if (max !== null && quantityOfProduct(soldLines, productId) > max) {
       throw new Refusal('ORDER_LIMIT_EXCEEDED', { limit: max, product: productLabel(product, settings) });
     }
   }

@@ -68,6 +68,8 @@ const FACT_NAMES: Readonly<Record<keyof ProductFacts, string | null>> = {
   forSaleUntil: 'forSale',
   isBundle: 'isBundle',
   giftCard: 'giftCard',
+  parts: 'parts',
+  partsDiscount: 'price',
 };
 
 const COLUMN_NAMES: Readonly<Record<Exclude<keyof StoredProduct, 'facts'>, string | null>> = {
