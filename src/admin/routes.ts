@@ -69,6 +69,7 @@ import { priceHistory } from './products/price-history.ts';
 import { productEditorPages } from './products/product.ts';
 import { productTypePages } from './product-types/product-types.ts';
 import { productListPages } from './products/products.ts';
+import { bundle } from './products/bundle.ts';
 import { related } from './products/related.ts';
 import { stockTake } from './products/stock-take.ts';
 import { variationPages } from './products/variations.ts';
@@ -190,6 +191,7 @@ export async function adminRoutes(
     newProduct(shopPages);
     variationPages(shopPages);
     attributes(shopPages);
+    bundle(shopPages);
     related(shopPages);
     priceHistory(shopPages);
     stockTake(shopPages);
