@@ -50,6 +50,7 @@ import {
   pageTable,
   verdictTable,
 } from './report.ts';
+import { readmeTable } from './readme.ts';
 import { createReportShop, measureReports } from './reports.ts';
 import { createScaleShops, measureFiles, measureScale } from './scale.ts';
 import { createOrderShops, measureOrders } from './scale-orders.ts';
@@ -201,6 +202,9 @@ async function bench(): Promise<void> {
   if (pages) say(`${verdictTable('pages', pages.pages)}\n`);
   if (admin) say(pageTable('admin', admin.admin));
   if (cluster) say(`${verdictTable('cluster', cluster)}\n`);
+  if (starts || loads) {
+    say(`${await readmeTable({ starts: starts?.times, throughput: loads?.throughput })}\n`);
+  }
 
   const isWhole =
     starts &&
@@ -232,7 +236,8 @@ async function bench(): Promise<void> {
       ...growth,
       ...statements,
       ...webhooks,
-      ...starts,
+      start: starts.start,
+      restartsMs: starts.restartsMs,
       ...pages,
       ...admin,
     };
@@ -364,7 +369,7 @@ async function benchFields(installation: string, workFolder: string): Promise<vo
 async function benchStarts(installation: string, workFolder: string) {
   say('Start times: first start, restarts, memory after 10 s of idling ...');
   const times = await measureStarts(installation, workFolder, RESTARTS);
-  return { start: startVerdicts(times), restartsMs: times.restartMs };
+  return { start: startVerdicts(times), restartsMs: times.restartMs, times };
 }
 
 async function benchLoads(installation: string, workFolder: string) {

@@ -250,7 +250,7 @@ function shownOption(
   };
 }
 
-/** What is missing to the delivery of a cart. */
+/** The data missing for the delivery of a cart. */
 export function fulfillmentMessages(
   shown: ShownFulfillment | undefined,
   { cart, settings, priced }: PricedCart,
