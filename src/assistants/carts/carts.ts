@@ -347,8 +347,10 @@ async function findWanted(
   const ids = items.map(({ item }) => item.id);
   const matches = await findMatches(context, [...new Set(ids)]);
   const products = await readProducts(context, [...matches.values()]);
+  const productOf = (id: string) =>
+    products.find(({ productId }) => productId === matches.get(id)?.productId);
   const lines = items.flatMap(({ item, quantity }) => {
-    const product = products.find(({ productId }) => productId === matches.get(item.id)?.productId);
+    const product = productOf(item.id);
     if (!product) return [];
     const unit = quantityUnit(product, context);
     requireUnit(item.quantity_unit, unit);
@@ -357,7 +359,7 @@ async function findWanted(
   const sent = { ...(buyer && { buyer }), ...(fulfillment && { fulfillment }), ...(payment && { payment }) };
   return {
     lines,
-    unknown: ids.filter((id) => !matches.has(id)),
+    unknown: ids.filter((id) => !productOf(id)),
     details: { sent, codes, extensions },
   };
 }
