@@ -449,7 +449,6 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         carts: fc.boolean(),
         checkout: fc.boolean(),
         orders: fc.boolean(),
-        paymentMethod: fc.constant(null),
         pageTools: fc.boolean(),
         signedOnly: fc.boolean(),
         callsPerHour: fc.integer({ min: 10, max: 100_000 }),

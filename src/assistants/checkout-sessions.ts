@@ -32,7 +32,10 @@ export const SessionRequest = Type.Object({
  * A session with lines that can be ordered waits for the token of its buyer where the shop takes one, and for its buyer
  * otherwise; else the assistant has something to change first.
  */
-export const showSession: ShowCart = async ({ isOrderable, ...cart }: ShownCart, context: AssistantContext) => {
+export const showSession: ShowCart = async (
+  { isOrderable, ...cart }: ShownCart,
+  context: AssistantContext,
+) => {
   const isIncomplete = cart.line_items.length === 0 || cart.messages.some(isForAssistant);
   const method = await context.paymentMethod();
   const isReady = method && isOrderable && !isIncomplete && !cart.messages.some(isForBuyer);

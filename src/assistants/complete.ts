@@ -59,7 +59,9 @@ async function pay(call: OperationCall, method: PaymentMethod, token: string | u
   if (!isFailure(shown)) {
     if (statusOf(shown) !== 'ready_for_complete') return inSession(shown, session, context);
     const refusal = await placeOrder(context, session, method, totalOf(shown as ShownCart));
-    if (refusal) return inSession(withProblem(shown, refusal), session, context);
+    if (refusal) {
+      return inSession({ ...withProblem(shown, refusal), status: 'incomplete' }, session, context);
+    }
   }
   // Another request may have ordered it in the meantime.
   const now = await ownSession(call);

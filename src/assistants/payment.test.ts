@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startDemo } from '../../test/demo.ts';
-import { ask, startFakeAssistant, type AssistantCall, type FakeAssistant } from '../../test/fake-assistant.ts';
+import {
+  ask,
+  startFakeAssistant,
+  type AssistantCall,
+  type FakeAssistant,
+} from '../../test/fake-assistant.ts';
 import { startStripeServer, type StripeServer } from '../../test/payment-servers/stripe.ts';
 import { attemptsOf, paymentDeps, workOff } from '../../test/payments.ts';
 import type { Service } from '../../test/service.ts';
@@ -18,7 +23,12 @@ let stripe: StripeServer;
 let kettle: string;
 
 const shopId = 'DemoShop';
-const CARD = { key: 'card', name: 'Card', provider: 'stripe', additionalData: { business_profile: 'profile_1' } };
+const CARD = {
+  key: 'card',
+  name: 'Card',
+  provider: 'stripe',
+  additionalData: { business_profile: 'profile_1' },
+};
 
 const apply = (file: object) => service.db.transaction((tx) => applySettings(tx, shopId, file));
 
@@ -26,7 +36,9 @@ beforeAll(async () => {
   stripe = await startStripeServer();
   // A service that asks again at once would hide what is not asked again.
   const providers = { stripe: createStripeProvider({ ...stripe.address, timeout: 2_000 }) };
-  service = await startDemo({ RATE_LIMIT_ANONYMOUS: '0', WEBHOOK_ALLOW: '127.0.0.0/8' }, undefined, { providers });
+  service = await startDemo({ RATE_LIMIT_ANONYMOUS: '0', WEBHOOK_ALLOW: '127.0.0.0/8' }, undefined, {
+    providers,
+  });
   assistant = await startFakeAssistant();
   const row = await service.db.one<{ id: string }>(sql`
     select upper(product_id::text) as id from product where shop_id = ${shopId} and product_number = 'AP-100'`);
@@ -73,7 +85,9 @@ async function givenReady(quantity = 1) {
   const { body } = await send('PUT', `/checkout-sessions/${made.body.id}`, {
     line_items,
     fulfillment: {
-      methods: [{ type: 'shipping', destinations, groups: [{ selected_option_id: groups[0].options[0].id }] }],
+      methods: [
+        { type: 'shipping', destinations, groups: [{ selected_option_id: groups[0].options[0].id }] },
+      ],
     },
   });
   return body;
@@ -116,7 +130,8 @@ beforeEach(() => {
   before = newId(service.db.now);
 });
 
-const intentsOf = (orderId: string) => stripe.intents().filter(({ metadata }) => metadata['orderId'] === orderId);
+const intentsOf = (orderId: string) =>
+  stripe.intents().filter(({ metadata }) => metadata['orderId'] === orderId);
 
 test('a shop names the handler in its profile and in its sessions, with what Stripe wants to be published', async () => {
   const handlers = {
@@ -171,7 +186,10 @@ describe('a token of the buyer', () => {
   test('that is declined leaves an order that another one pays, or that is given up', async () => {
     const session = await givenReady();
     const declined = await complete(session.id, payment(tokenFor(session, true)));
-    expect([declined.body.status, codesOf(declined.body)]).toEqual(['ready_for_complete', ['payment_failed']]);
+    expect([declined.body.status, codesOf(declined.body)]).toEqual([
+      'ready_for_complete',
+      ['payment_failed'],
+    ]);
     expect(declined.body).not.toHaveProperty('order');
     const changed = await send('PUT', `/checkout-sessions/${session.id}`, { line_items: [] });
     expect([changed.body.status, codesOf(changed.body)[0]]).toEqual(['ready_for_complete', 'session_locked']);

@@ -80,7 +80,8 @@ async function sessionOf(
   return { sessionId, expiresAt };
 }
 
-export const isOpen = ({ cancelledAt, expiresAt }: SessionRow, now: Date) => cancelledAt === null && expiresAt > now;
+export const isOpen = ({ cancelledAt, expiresAt }: SessionRow, now: Date) =>
+  cancelledAt === null && expiresAt > now;
 
 export const readSession = (call: OperationCall) =>
   withSession(call, 'read', (open) => readCart(open, CHECKOUT, showSession));

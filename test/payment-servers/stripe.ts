@@ -223,7 +223,10 @@ export async function startStripeServer(): Promise<StripeServer> {
   };
 
   /** By their ids. Each pays once, no more than its limit, in its currency. */
-  const granted = new Map<string, { currency: string; maxAmount: number; isDeclined: boolean; isUsed: boolean }>();
+  const granted = new Map<
+    string,
+    { currency: string; maxAmount: number; isDeclined: boolean; isUsed: boolean }
+  >();
 
   /** A payment with the token of an assistant, which is confirmed at once. */
   const createIntent = (params: Params): Intent => {
@@ -248,7 +251,8 @@ export async function startStripeServer(): Promise<StripeServer> {
       throw invalid(`No such shared_payment_granted_token: '${id}'`, { code: 'resource_missing' });
     }
     if (token.isUsed) throw invalid('The shared payment token has been deactivated.');
-    if (token.currency !== currency) throw invalid('The currency is not the one of the shared payment token.');
+    if (token.currency !== currency)
+      throw invalid('The currency is not the one of the shared payment token.');
     if (amount > token.maxAmount) throw invalid('The amount is above the limit of the shared payment token.');
     if (token.isDeclined) {
       throw new Refusal(402, {

@@ -113,7 +113,10 @@ export function shownDetails(
   const buyer = shownBuyer(notes, extensions, context, links);
   const fulfillment = hasFulfillment ? shownFulfillment(open, offered, context) : undefined;
   const isSaid =
-    asksForAll || notes.buyer !== undefined || notes.destinations !== undefined || notes.billing !== undefined;
+    asksForAll ||
+    notes.buyer !== undefined ||
+    notes.destinations !== undefined ||
+    notes.billing !== undefined;
   const needsAddress = fulfillment?.methods.some(
     ({ id, line_item_ids: ids }) => id === 'shipping' && ids.length > 0,
   );

@@ -321,7 +321,7 @@ describe('webhooks', () => {
     const completed = server.events.find(({ type }) => type === 'checkout.session.completed')!;
     expect(await stripe.webhook(completed, account)).toEqual([reference]);
     const other = server.events.find(({ type }) => type === 'payment_intent.succeeded')!;
-    const [{ id }] = server.intents().slice(-1) as [{ id: string }];
+    const { id } = server.intents().at(-1)!;
     expect(await stripe.webhook(other, account)).toEqual([id]);
   });
 
