@@ -156,7 +156,11 @@ async function closedAnswer(
     });
     return isFailure(answer) ? answer : inSession(answer, session, context);
   }
-  if (!isOpen(session, context.db.now)) return missing(context);
+  if (!isOpen(session, context.db.now)) {
+    // A request that is repeated gets its first answer, also if it has ended the session.
+    const answered = wish === 'read' ? undefined : await call.answered();
+    return answered ? inSession(answered, session, context) : missing(context);
+  }
   const isHandedOver = session.pickedUpAt !== null && wish === 'change';
   return isHandedOver ? refuse('handed_over', 'The buyer has opened the session in the shop') : undefined;
 }
