@@ -1,3 +1,4 @@
+import { shownLines } from '../pricing/shown-lines.ts';
 import { updateAssistantSession } from '../carts/queries.ts';
 import type { Transaction } from '../db/database.ts';
 import { newId } from '../kernel/ids.ts';
@@ -204,7 +205,7 @@ export async function orderedSession(
   };
   const answer = {
     ucp: { ...envelope([CHECKOUT]), payment_handlers: paymentHandlers(isUnpaid ? method : undefined) },
-    line_items: order.content.lines.map((line) => shownLine(line, context)),
+    line_items: shownLines(order.content).map((line) => shownLine(line, context)),
     currency: order.currency,
     totals: shownTotals(order.content, context),
     status,

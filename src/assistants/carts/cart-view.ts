@@ -1,3 +1,4 @@
+import { shownLines } from '../../pricing/shown-lines.ts';
 import { hasLeftOutLines, LIFETIME, type PricedCart } from '../../carts/cart.ts';
 import { deliveryProblem } from '../../carts/render.ts';
 import { pickupToken } from '../../carts/pickup-token.ts';
@@ -71,7 +72,8 @@ export async function shownCart(
   const asksForAll = isSession && (await context.paymentMethod()) !== undefined;
   const details = shownDetails(open, offered, extensions, context, await context.links(), asksForAll);
   const isLocated = details.messages.some(({ code }) => code === 'address_undeliverable');
-  const lines = content.lines.map((line) => shownLine(line, context));
+  const read = shownLines(content);
+  const lines = read.map((line) => shownLine(line, context));
   const endsAt = new Date(cart.changedAt.getTime() + LIFETIME);
   // The first page that something is missing on is shown instead.
   const page = isSession ? '/checkout/review' : '/checkout';
@@ -81,7 +83,7 @@ export async function shownCart(
     ...(isSession && { shown: String(priced.totals.grandTotal) }),
   });
   const productOf = (productId: string) => products.find((one) => one.productId === productId);
-  const policies = content.lines.flatMap(({ productId }, index) => {
+  const policies = read.flatMap(({ productId }, index) => {
     const product = productOf(productId);
     return product ? productPolicies(product, `$.line_items[${index}]`, context) : [];
   });
@@ -95,7 +97,7 @@ export async function shownCart(
       ...cartMessages(open, context).filter(({ code }) => !isLocated || code !== 'address_undeliverable'),
       ...details.messages,
       ...dutyMessages(open, context, capability),
-      ...content.lines.flatMap(({ productId }, index) => {
+      ...read.flatMap(({ productId }, index) => {
         const product = productOf(productId);
         return product ? productMessages(product, `$.line_items[${index}]`, context) : [];
       }),

@@ -1,3 +1,4 @@
+import { shownLines } from '../../pricing/shown-lines.ts';
 import { Type, type Static } from 'typebox';
 import { deleteCarts } from '../../carts/queries.ts';
 import { priceCart, type PricedCart } from '../../carts/cart.ts';
@@ -314,7 +315,7 @@ function changedQuantities(
   { locale, settings }: AssistantContext,
 ): Message[] {
   const messages = messagesIn(locale).storefront.cart;
-  return priced.content.lines.flatMap((line, index): Message[] => {
+  return shownLines(priced.content).flatMap((line, index): Message[] => {
     const asked = wanted
       .filter(({ productId }) => productId === line.productId)
       .reduce((sum, { quantity }) => sum + quantity, 0);
@@ -346,8 +347,10 @@ async function findWanted(
   const ids = items.map(({ item }) => item.id);
   const matches = await findMatches(context, [...new Set(ids)]);
   const products = await readProducts(context, [...matches.values()]);
+  const productOf = (id: string) =>
+    products.find(({ productId }) => productId === matches.get(id)?.productId);
   const lines = items.flatMap(({ item, quantity }) => {
-    const product = products.find(({ productId }) => productId === matches.get(item.id)?.productId);
+    const product = productOf(item.id);
     if (!product) return [];
     const unit = quantityUnit(product, context);
     requireUnit(item.quantity_unit, unit);
@@ -356,7 +359,7 @@ async function findWanted(
   const sent = { ...(buyer && { buyer }), ...(fulfillment && { fulfillment }), ...(payment && { payment }) };
   return {
     lines,
-    unknown: ids.filter((id) => !matches.has(id)),
+    unknown: ids.filter((id) => !productOf(id)),
     details: { sent, codes, extensions },
   };
 }
