@@ -566,6 +566,7 @@ export async function buildApp({
     calls: assistantCalls,
     carts: cartStore,
     appCalls,
+    placeOrder,
     payments,
     answerSeal,
     loadKey,
