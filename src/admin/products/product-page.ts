@@ -13,13 +13,14 @@ export async function readProduct({ db, shopId }: ShopVisit, productId: string):
   return row;
 }
 
-export type ProductTab = 'product' | 'variations' | 'attributes' | 'related' | 'prices';
+export type ProductTab = 'product' | 'variations' | 'attributes' | 'related' | 'downloads' | 'prices';
 
 const TAB_PATHS: Readonly<Record<ProductTab, string>> = {
   product: '',
   variations: '/variations',
   attributes: '/attributes',
   related: '/related',
+  downloads: '/downloads',
   prices: '/prices',
 };
 
@@ -36,7 +37,10 @@ export function productPage(
   const path = `/products/${row.productId}`;
   const master = row.master && { ...row, ...row.master, master: null };
   const tabs = (Object.keys(TAB_PATHS) as ProductTab[]).filter(
-    (tab) => row.kind !== 'variation' || (tab !== 'variations' && tab !== 'related'),
+    (tab) =>
+      (row.kind !== 'variation' || (tab !== 'variations' && tab !== 'related')) &&
+      // Variations are sold, so files and keys are theirs.
+      (row.kind !== 'master' || tab !== 'downloads'),
   );
   return {
     ...page,
