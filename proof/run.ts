@@ -12,6 +12,7 @@ import { crash } from './crash.ts';
 import { giftCards } from './gift-cards.ts';
 import { events } from './events.ts';
 import { hostLife } from './host-life.ts';
+import { licenceKeys } from './licence-keys.ts';
 import { oneOrder } from './one-order.ts';
 import { opposite } from './opposite.ts';
 import { oversell } from './oversell.ts';
@@ -28,6 +29,7 @@ const CHECKS: Check<ProofService>[] = [
   opposite,
   coupon,
   giftCards,
+  licenceKeys,
   oneOrder,
   race,
   crash,

@@ -41,7 +41,6 @@ import { privacyRequestCleanup } from '../people/privacy/requests.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
 import { deliveryCleanup } from '../apps/webhooks/delivery-queries.ts';
 import { customerTotals } from '../orders/customer-totals.ts';
-import { downloadCleanup } from '../downloads/cleanup.ts';
 import { reviewCleanup, reviewInvitations } from '../reviews/invite.ts';
 import { reportSums } from '../orders/reports/counting.ts';
 import { giftCardExpiry } from '../giftcards/expire.ts';
@@ -91,7 +90,6 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     fieldCleanup,
     ruleCleanup,
     reviewCleanup,
-    downloadCleanup,
     bulkEditCleanup,
     sentPictureCleanup,
     uploadCleanup,

@@ -2,7 +2,6 @@ import type { Transaction } from '../db/database.ts';
 import { notFound } from '../http/errors.ts';
 import { messagesIn } from '../kernel/messages.ts';
 import { anyText } from '../catalogue/products/render.ts';
-import { changeOrder } from '../orders/change.ts';
 import { recordHistory } from '../orders/history.ts';
 import { lockOrderWithActivity } from '../orders/lock-order.ts';
 import type { ContentLine } from '../pricing/content.ts';
@@ -49,6 +48,5 @@ export async function giveConsent(
     lines: order.content.lines.map((line) => (lines.includes(line) ? { ...line, withdrawalConsent } : line)),
   };
   await recordHistory(tx, shopId, orderId, { appId: null, kind: 'consent given', details: { lines: ids } });
-  const agreed = await changeOrder(tx, shopId, order, { content });
-  await supplyLocked(tx, shopId, { ...locked, order: { ...order, ...agreed } });
+  await supplyLocked(tx, shopId, locked, { content });
 }

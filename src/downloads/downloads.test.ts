@@ -1,7 +1,25 @@
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { changesNothing, DAY, givenFullCart, givenProduct, givenSmallShop, NOW, queuedEmails } from '../../test/carts.ts';
-import { lineIds, on, placed, service, SETTINGS, startManaging, stockOf, well, type Placed } from '../../test/managed-orders.ts';
+import {
+  changesNothing,
+  DAY,
+  givenFullCart,
+  givenProduct,
+  givenSmallShop,
+  NOW,
+  queuedEmails,
+} from '../../test/carts.ts';
+import {
+  lineIds,
+  on,
+  placed,
+  service,
+  SETTINGS,
+  startManaging,
+  stockOf,
+  well,
+  type Placed,
+} from '../../test/managed-orders.ts';
 import { formOf } from '../../test/upload.ts';
 import { givenVisitor, mainOf } from '../../test/visitor.ts';
 import { sql } from '../db/sql.ts';
@@ -26,7 +44,7 @@ async function givenShop({ isConsented = true } = {}) {
     ...SETTINGS,
     taxClasses: [
       { key: 'standard', name: 'standard', default: true, rates: { DE: 19 } },
-      { key: 'ebook', name: 'E-book', supply: 'digital', rates: { DE: 7 } },
+      { key: 'ebook', name: 'E-book', digital: true, rates: { DE: 7 } },
     ],
   });
   // Whoever sells what may be withdrawn anyway asks for no consent.
@@ -49,7 +67,9 @@ async function givenShop({ isConsented = true } = {}) {
 }
 
 const paid = async (order: Placed) =>
-  well(order, 'POST', '/payments', { amount: order.body.grandTotal?.amount ?? order.body.lineItemContainer.grandTotal.amount });
+  well(order, 'POST', '/payments', {
+    amount: order.body.grandTotal?.amount ?? order.body.lineItemContainer.grandTotal.amount,
+  });
 
 const pathOf = async ({ shop, id }: Placed) =>
   `/order/${orderTokens(await installationKey(service.config)).token(shop.shopId, id)}`;
@@ -96,7 +116,12 @@ describe('files', () => {
       ],
       keys: { free: 0, given: 0, revoked: 0 },
     });
-    await call('PUT', `/products/${book}/downloads`, { hasKeys: false, maxDownloads: 2, days: 30, fewKeys: 10 });
+    await call('PUT', `/products/${book}/downloads`, {
+      hasKeys: false,
+      maxDownloads: 2,
+      days: 30,
+      fewKeys: 10,
+    });
     // No address of pictures leads to it.
     const stored = await service.db.one<{ key: string }>(sql`
       select upper(storage_key::text) as key from download_file where shop_id = ${shop.shopId}`);
@@ -163,15 +188,28 @@ describe('files', () => {
     expect((await visitor.get(link, { range: `bytes=${content.length}-` })).status).toBe(416);
     expect((await deliveriesOf(bought))[0].files[0].downloads).toBe(1);
     // Two at once, of which one is left.
-    const both = await Promise.all([visitor.post(`${path}/downloads`, fields), visitor.post(`${path}/downloads`, fields)]);
+    const both = await Promise.all([
+      visitor.post(`${path}/downloads`, fields),
+      visitor.post(`${path}/downloads`, fields),
+    ]);
     expect(both.map(({ status }) => status).toSorted()).toEqual([303, 409]);
-    expect(mainOf(await visitor.get(`${path}/downloads`))).toContain('All downloads of this file are used up.');
+    expect(mainOf(await visitor.get(`${path}/downloads`))).toContain(
+      'All downloads of this file are used up.',
+    );
 
-    await well(bought, 'PUT', `/deliveries/${lineItemId}`, { isRevoked: false, maxDownloads: 3, expiresOn: null });
+    await well(bought, 'PUT', `/deliveries/${lineItemId}`, {
+      isRevoked: false,
+      maxDownloads: 3,
+      expiresOn: null,
+    });
     const again = await visitor.post(`${path}/downloads`, fields);
     const lastLink = String(again.headers.location);
     expect((await visitor.get(lastLink)).status).toBe(200);
-    await well(bought, 'POST', '/returns', { lines: [{ lineItemId, quantity: 1 }], refund: 10, restock: false });
+    await well(bought, 'POST', '/returns', {
+      lines: [{ lineItemId, quantity: 1 }],
+      refund: 10,
+      restock: false,
+    });
     // At once, before anything else has run.
     expect((await visitor.get(lastLink)).status).toBe(404);
     expect((await visitor.post(`${path}/downloads`, fields)).status).toBe(409);
@@ -201,7 +239,9 @@ describe('files', () => {
     }
     // A line of another order.
     const foreign = { ...fields, line: lineIds(other.body)[0]! };
-    expect(await changesNothing(service, async () => (await visitor.post(`${path}/downloads`, foreign)).status)).toBe(404);
+    expect(
+      await changesNothing(service, async () => (await visitor.post(`${path}/downloads`, foreign)).status),
+    ).toBe(404);
     const links = downloadLinks(await installationKey(service.config));
     const late = new Date(service.db.now.getTime() + 2 * 3_600_000);
     expect(links.grant(shop.shopId, one.id, token, late)).toBeUndefined();
@@ -234,20 +274,30 @@ describe('files', () => {
     await paid(second);
     await supply();
     const path = await pathOf(first);
-    const old = String((await visitor.post(`${path}/downloads`, fieldsIn((await visitor.get(`${path}/downloads`)).text))).headers.location);
+    const old = String(
+      (await visitor.post(`${path}/downloads`, fieldsIn((await visitor.get(`${path}/downloads`)).text)))
+        .headers.location,
+    );
     const replaced = await upload('b.txt', 'second', `/${fileId}/versions`);
     expect(replaced.body.files).toMatchObject([{ fileId, name: 'b.txt', version: 2, bytes: 6 }]);
     expect((await visitor.get(old)).status).toBe(404);
     await supply();
     expect(await emailsTo(shop.shopId, newVersionEmail)).toEqual([]);
-    const said = await call('PUT', `/products/${book}/downloads/files/${fileId}`, { note: 'Better.', notify: true });
+    const said = await call('PUT', `/products/${book}/downloads/files/${fileId}`, {
+      note: 'Better.',
+      notify: true,
+    });
     expect(said.body.files[0].note).toBe('Better.');
     await supply();
     await supply();
     // Both orders are of the same customer.
     const told = await emailsTo(shop.shopId, newVersionEmail);
     expect(told.map(({ facts }) => facts['orderId'])).toEqual([second.id]);
-    const loaded = await newVersionEmail.load!(service.db, { shopId: shop.shopId, locale: 'en_GB', facts: told[0]!.facts });
+    const loaded = await newVersionEmail.load!(service.db, {
+      shopId: shop.shopId,
+      locale: 'en_GB',
+      facts: told[0]!.facts,
+    });
     expect(loaded).toMatchObject({ product: 'EBOOK', file: 'b.txt', note: 'Better.' });
     const page = await visitor.get(`${path}/downloads`);
     expect(mainOf(page)).toContain('b.txt');
@@ -263,10 +313,19 @@ describe('licence keys', () => {
     expect([added.status, added.body]).toEqual([201, { added: 3, known: 1, free: 3 }]);
     expect((await addKeys('KEY-AAAA-0001')).body).toEqual({ added: 0, known: 1, free: 3 });
     const { items } = (await call('GET', `/products/${book}/keys?state=free`)).body;
-    expect(items.map(({ lastCharacters }: { lastCharacters: string }) => lastCharacters)).toEqual(['0001', '0002', '']);
+    expect(items.map(({ lastCharacters }: { lastCharacters: string }) => lastCharacters)).toEqual([
+      '0001',
+      '0002',
+      '',
+    ]);
     const dump = await service.db.many(sql`select * from licence_key where shop_id = ${shop.shopId}`);
     expect(JSON.stringify(dump)).not.toContain(Buffer.from('KEY-AAAA').toString('hex'));
-    await call('PUT', `/products/${book}/downloads`, { hasKeys: true, maxDownloads: null, days: null, fewKeys: 2 });
+    await call('PUT', `/products/${book}/downloads`, {
+      hasKeys: true,
+      maxDownloads: null,
+      days: null,
+      fewKeys: 2,
+    });
 
     const [first, second, third] = [await order(2), await order(2), await order(1)];
     for (const one of [first, second, third]) await paid(one);
@@ -278,14 +337,20 @@ describe('licence keys', () => {
     expect((await deliveriesOf(second))[0]).toMatchObject({ state: 'waitsForKeys', missingKeys: 1 });
     expect((await well(second, 'GET')).management.shipments[0].lines[0].quantity).toBe(1);
     expect(await emailsTo(shop.shopId, fewKeysEmail)).toHaveLength(1);
-    const [toThird] = (await emailsTo(shop.shopId, downloadsEmail)).filter(({ facts }) => facts['orderId'] === third.id);
+    const [toThird] = (await emailsTo(shop.shopId, downloadsEmail)).filter(
+      ({ facts }) => facts['orderId'] === third.id,
+    );
     expect(JSON.stringify(await queuedEmails(service, shop.shopId))).not.toContain('KEY-AAAA');
     const load = (facts: object) =>
       downloadsEmail.load!(service.db, { shopId: shop.shopId, locale: 'en_GB', facts });
     expect(await load(toThird!.facts)).toMatchObject({ ready: [], waiting: ['1 EBOOK'] });
     const facts = (await load({ orderId: first.id, orderNumber: '' }))!;
     expect(
-      await downloadsEmail.secrets!(service.db, { shopId: shop.shopId, locale: 'en_GB', facts }, service.config),
+      await downloadsEmail.secrets!(
+        service.db,
+        { shopId: shop.shopId, locale: 'en_GB', facts },
+        service.config,
+      ),
     ).toEqual({ keys: [{ product: '2 EBOOK', keys: ['KEY-AAAA-0001', 'KEY-AAAA-0002'] }] });
 
     // The second one has waited longer.
@@ -300,7 +365,11 @@ describe('licence keys', () => {
 
     // A part comes back: its last key ends, and is not given again.
     const [lineItemId] = lineIds(first.body);
-    await well(first, 'POST', '/returns', { lines: [{ lineItemId, quantity: 1 }], refund: 10, restock: false });
+    await well(first, 'POST', '/returns', {
+      lines: [{ lineItemId, quantity: 1 }],
+      refund: 10,
+      restock: false,
+    });
     expect(await codes(first)).toEqual(['KEY-AAAA-0001']);
     await supply();
     expect((await call('GET', `/products/${book}/keys?state=revoked`)).body.items).toMatchObject([
@@ -329,7 +398,9 @@ describe('licence keys', () => {
 
   test('raise the stock that is counted, and are revoked and given back by the shop', async () => {
     const { shop, book, addKeys, visitor, order } = await givenShop();
-    await service.db.run(sql`update product set stock = 0 where shop_id = ${shop.shopId} and product_id = ${book}`);
+    await service.db.run(
+      sql`update product set stock = 0 where shop_id = ${shop.shopId} and product_id = ${book}`,
+    );
     await addKeys('KEY-AAAA-0001', 'KEY-AAAA-0002');
     expect(await stockOf(shop, book)).toBe(2);
     const bought = await order();
@@ -340,7 +411,11 @@ describe('licence keys', () => {
     const [lineItemId] = lineIds(bought.body);
     const set = (isRevoked: boolean) =>
       well(bought, 'PUT', `/deliveries/${lineItemId}`, { isRevoked, maxDownloads: null, expiresOn: null });
-    expect((await set(true)).items[0]).toMatchObject({ state: 'ended', isRevoked: true, keys: [{ isRevoked: true }] });
+    expect((await set(true)).items[0]).toMatchObject({
+      state: 'ended',
+      isRevoked: true,
+      keys: [{ isRevoked: true }],
+    });
     expect(await codes()).toEqual([]);
     expect((await set(false)).items[0]).toMatchObject({ state: 'open', keys: [{ isRevoked: false }] });
     await supply();
@@ -358,11 +433,17 @@ describe('without the consent of the customer', () => {
     await paid(agreeing);
     await paid(waiting);
     await supply();
-    expect((await deliveriesOf(agreeing))[0]).toMatchObject({ state: 'waitsForConsent', deliveredOn: null, keys: [] });
+    expect((await deliveriesOf(agreeing))[0]).toMatchObject({
+      state: 'waitsForConsent',
+      deliveredOn: null,
+      keys: [],
+    });
     expect((await call('GET', `/products/${book}/downloads`)).body.keys.free).toBe(2);
     const path = await pathOf(agreeing);
     const page = await visitor.get(`${path}/downloads`);
-    expect(mainOf(page)).toContain('I expressly agree that you begin to supply EBOOK before the withdrawal period ends.');
+    expect(mainOf(page)).toContain(
+      'I expressly agree that you begin to supply EBOOK before the withdrawal period ends.',
+    );
     const without = await visitor.post(`${path}/downloads/consent`, {});
     expect([without.status, (await deliveriesOf(agreeing))[0].state]).toEqual([409, 'waitsForConsent']);
     expect((await visitor.post(`${path}/downloads/consent`, { consent: 'yes' })).status).toBe(303);
@@ -385,7 +466,9 @@ describe('without the consent of the customer', () => {
 
     service.setClock(new Date(NOW.getTime() + 18 * DAY));
     await supply();
-    expect(codesIn((await visitor.get(`${await pathOf(waiting)}/downloads`)).text)).toEqual(['KEY-AAAA-0002']);
+    expect(codesIn((await visitor.get(`${await pathOf(waiting)}/downloads`)).text)).toEqual([
+      'KEY-AAAA-0002',
+    ]);
     service.setClock(NOW);
   });
 });
@@ -405,15 +488,25 @@ test('an order that is cancelled before it was delivered, or wholly refunded, ge
   await well(refunded, 'POST', '/refunds', { amount: total });
   expect(codesIn((await visitor.get(`${path}/downloads`)).text)).toEqual([]);
   await supply();
-  expect((await call('GET', `/products/${book}/downloads`)).body.keys).toEqual({ free: 1, given: 0, revoked: 1 });
+  expect((await call('GET', `/products/${book}/downloads`)).body.keys).toEqual({
+    free: 1,
+    given: 0,
+    revoked: 1,
+  });
 });
 
 test('a master has no files and keys of its own, and free orders are delivered without a payment', async () => {
   const { shop, book, call, addKeys } = await givenShop();
   await service.db.run(sql`
     update product set kind = 'master' where shop_id = ${shop.shopId} and product_id = ${book}`);
-  expect(await changesNothing(service, async () => (await addKeys('KEY')).body.message)).toContain('has variations');
-  const gift = await givenProduct(shop, { price: 0, taxClass: 'ebook', facts: { withdrawalExcluded: 'sealedMedia' } });
+  expect(await changesNothing(service, async () => (await addKeys('KEY')).body.message)).toContain(
+    'has variations',
+  );
+  const gift = await givenProduct(shop, {
+    price: 0,
+    taxClass: 'ebook',
+    facts: { withdrawalExcluded: 'sealedMedia' },
+  });
   await call('POST', `/products/${gift}/keys`, { keys: ['GIFT-0001-0001'] });
   const cart = await givenFullCart(shop, { [gift]: 1 });
   const bought = await service.call('POST', `/${shop.shopId}/carts/${cart.body.cartId}/order`, {

@@ -25,7 +25,8 @@ export interface FewKeys {
 
 export const fewKeysEmail: EmailKind<FewKeys, EmailMessages & Messages['email']['fewKeys']> = {
   name: 'fewKeys',
-  occasion: 'To the shop, when fewer licence keys of a product are left than it wants to have. Once until it is refilled.',
+  occasion:
+    'To the shop, when fewer licence keys of a product are left than it wants to have. Once until it is refilled.',
   example: { en_GB: { subject: 'Buy more keys of {product}' } },
   isLimited: false,
   sample: { productId: '019A8C1E-0000-7000-8000-000000001001', product: 'Star chart', left: 3 },

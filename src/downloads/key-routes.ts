@@ -28,7 +28,7 @@ import {
 } from './key-queries.ts';
 import { lastCharactersOf, licenceKeyHash, sealKey } from './licence-key.ts';
 import { makeDigital } from './product-routes.ts';
-import { findDigitalProduct } from './queries.ts';
+import { findDigitalProduct, switchToKeys } from './queries.ts';
 import { AddedKeys, LicenceKeyList, MAX_KEYS, NewKeysBody } from './schema.ts';
 
 const { parameters, pageOf } = paging({ standard: 20, maximum: 100 });
@@ -41,7 +41,8 @@ export const listLicenceKeys = operation({
   path: '/products/:productId/keys',
   name: 'listLicenceKeys',
   summary: 'List licence keys',
-  description: 'The keys of a product, in the order in which they are given to customers. Only the end of each is shown.',
+  description:
+    'The keys of a product, in the order in which they are given to customers. Only the end of each is shown.',
   access: 'products_read',
   params,
   query: Type.Object({
@@ -101,7 +102,8 @@ export function licenceKeys(api: Operations, { loadKey }: { loadKey: () => Promi
   });
 
   api.write(addLicenceKeys, async ({ tx, shopId, params: { productId }, body }) => {
-    await makeDigital(tx, shopId, productId, { hasKeys: true });
+    await makeDigital(tx, shopId, productId);
+    await switchToKeys(tx, shopId, productId);
     const before = await countKeys(tx, shopId, productId);
     const keys = await sealKeys(await loadKey(), shopId, body.keys, tx.now);
     if (before.free + before.given + before.revoked + keys.length > MAX_KEYS)
@@ -153,7 +155,8 @@ async function moveKeyStock(
   const settings = await shopSettings(tx, shopId);
   for (const stock of await changeStock(tx, shopId, [{ productId, quantity }])) {
     recordStockEvents(tx, settings, stock, stock.before, stock.after);
-    if (isBackInStock(stock.before, stock.after)) await queueAvailabilityNotifications(tx, shopId, [productId]);
+    if (isBackInStock(stock.before, stock.after))
+      await queueAvailabilityNotifications(tx, shopId, [productId]);
   }
 }
 

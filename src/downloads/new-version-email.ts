@@ -28,7 +28,8 @@ const TOLD_AT_ONCE = 200;
 export const newVersionEmail: EmailKind<NewVersion, EmailMessages & Messages['email']['newVersion']> = {
   ...ORDER_EMAIL,
   name: 'newVersion',
-  occasion: 'To customers who have bought a file, when the shop uploads a new version and wants them to know.',
+  occasion:
+    'To customers who have bought a file, when the shop uploads a new version and wants them to know.',
   example: { en_GB: { subject: '{product} has been updated' } },
   isLimited: false,
   sample: {
@@ -80,7 +81,13 @@ export function tellSomeBuyers(db: Database, shopId: string): Promise<boolean> {
     const emails = buyers.flatMap(({ email: to, locale, orderId, orderNumber }) =>
       to === null
         ? []
-        : [{ to, locale, facts: { orderId, orderNumber, fileId, version, product: '', file: '', note: null } }],
+        : [
+            {
+              to,
+              locale,
+              facts: { orderId, orderNumber, fileId, version, product: '', file: '', note: null },
+            },
+          ],
     );
     await queueEmails(tx, shopId, newVersionEmail, emails);
     await moveTold(tx, shopId, fileId, buyers.length < TOLD_AT_ONCE ? null : buyers.at(-1)!.orderId);

@@ -5,18 +5,18 @@ import { notFound } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
-import { changeOrder } from '../orders/change.ts';
 import { lockOrderWithActivity } from '../orders/lock-order.ts';
 import { findOrderWithActivity } from '../orders/manage-queries.ts';
 import { emailAddressOf } from '../orders/order-email.ts';
 import { queueEmails } from '../platform/email/queue.ts';
+import { recordEvents } from '../platform/events/log.ts';
 import { downloadsEmail, downloadsOf } from './downloads-email.ts';
 import { findDeliveries, saveDelivery } from './delivery-queries.ts';
 import { entitledPieces } from './entitlement.ts';
 import { findGivenKeys, restoreKeys } from './key-queries.ts';
 import { loadPurchase, type PurchasedItem } from './purchase.ts';
 import { DeliverBody, DeliveryBody, DeliveryList, type DeliveryJson, type DeliveryState } from './schema.ts';
-import { supplyLocked, supplyOrder } from './supply.ts';
+import { supplyLocked } from './supply.ts';
 
 const shared = { under: 'manage', tag: 'downloads', labels: [] } as const;
 const params = Type.Object({ orderId: Id });
@@ -53,7 +53,8 @@ export const setDelivery = operation({
   path: '/orders/:orderId/deliveries/:lineItemId',
   name: 'setDelivery',
   summary: 'Set digital delivery',
-  description: 'Revokes the files and keys of a line, gives them back, or lets them be downloaded longer or more often.',
+  description:
+    'Revokes the files and keys of a line, gives them back, or lets them be downloaded longer or more often.',
   access: 'orders_write',
   params: Type.Object({ orderId: Id, lineItemId: Id }),
   body: DeliveryBody,
@@ -73,7 +74,9 @@ export function digitalDeliveries(api: Operations): void {
     const to = emailAddressOf(locked.order);
     const { orderNumber, locale } = locked.order;
     if (body.sendsEmail && to !== undefined)
-      await queueEmails(tx, shopId, downloadsEmail, [{ to, locale, facts: downloadsOf({ orderId, orderNumber }) }]);
+      await queueEmails(tx, shopId, downloadsEmail, [
+        { to, locale, facts: downloadsOf({ orderId, orderNumber }) },
+      ]);
     return loadDeliveries(tx, shopId, orderId);
   });
 
@@ -88,15 +91,17 @@ export function digitalDeliveries(api: Operations): void {
     await saveDelivery(tx, shopId, { ...delivery, maxDownloads, expiresAt, revokedAt });
     if (delivery.revokedAt && !isRevoked) {
       const left = entitledPieces(locked).get(lineItemId) ?? 0;
-      const keys = (await findGivenKeys(tx, shopId, [orderId])).filter((key) => key.lineItemId === lineItemId);
+      const keys = (await findGivenKeys(tx, shopId, [orderId])).filter(
+        (key) => key.lineItemId === lineItemId,
+      );
       await restoreKeys(
         tx,
         shopId,
         keys.slice(0, left).map(({ keyId }) => keyId),
       );
     }
-    await changeOrder(tx, shopId, locked.order, {}, { also: ['deliveries'] });
-    await supplyOrder(tx, shopId, orderId, { appId: caller.app!.appId });
+    recordEvents(tx, shopId, [{ type: 'ORDER_UPDATE', resourceId: orderId, data: { changed: ['deliveries'] } }]);
+    await supplyLocked(tx, shopId, locked, { appId: caller.app!.appId });
     return loadDeliveries(tx, shopId, orderId);
   });
 }

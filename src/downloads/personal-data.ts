@@ -8,7 +8,10 @@ import { section, type Person, type PersonalData } from '../platform/personal-da
  */
 export const downloadPersonalData: PersonalData = {
   sections: {
-    downloads: section('Files and licence keys of orders, and when files were downloaded. Keys are on the order page.', findDownloads),
+    downloads: section(
+      'Files and licence keys of orders, and when files were downloaded. Keys are on the order page.',
+      findDownloads,
+    ),
   },
   counts: {
     downloadsClosed: 'Lines of orders with files or licence keys that can no longer be used.',

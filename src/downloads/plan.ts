@@ -83,12 +83,7 @@ function newDelivery(
 }
 
 /** The supply begins with the consent, or after the withdrawal period. It never ends by losing the consent. */
-function withBeginning(
-  facts: SupplyFacts,
-  line: ContentLine,
-  delivery: Delivery,
-  now: Date,
-): Delivery {
+function withBeginning(facts: SupplyFacts, line: ContentLine, delivery: Delivery, now: Date): Delivery {
   if (delivery.beginsAt === null) return delivery;
   const begins = supplyBegins(facts, line);
   if (begins && begins > now) return { ...delivery, beginsAt: begins };

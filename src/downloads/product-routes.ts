@@ -38,7 +38,8 @@ const params = Type.Object({ productId: Id });
 const fileParams = Type.Object({ productId: Id, fileId: Id });
 
 /** Of the whole body of an upload. */
-export const uploadLimit = ({ DOWNLOAD_MAX_MB }: Pick<Config, 'DOWNLOAD_MAX_MB'>) => DOWNLOAD_MAX_MB * 1_048_576;
+export const uploadLimit = ({ DOWNLOAD_MAX_MB }: Pick<Config, 'DOWNLOAD_MAX_MB'>) =>
+  DOWNLOAD_MAX_MB * 1_048_576;
 
 /** The limits of a product to which the first file or key is added. */
 const DEFAULTS = { hasKeys: false, maxDownloads: 10, days: null, fewKeys: 10 };
@@ -92,7 +93,8 @@ export const replaceDownloadFile = operation({
   path: '/products/:productId/downloads/files/:fileId/versions',
   name: 'replaceDownloadFile',
   summary: 'Replace download file',
-  description: 'Uploads a new version. Buyers get it from now on, earlier ones included; the former one is removed.',
+  description:
+    'Uploads a new version. Buyers get it from now on, earlier ones included; the former one is removed.',
   access: 'products_write',
   params: fileParams,
   accepts: 'multipart',
@@ -108,7 +110,8 @@ export const setDownloadFile = operation({
   path: '/products/:productId/downloads/files/:fileId',
   name: 'setDownloadFile',
   summary: 'Set download file',
-  description: 'Says what is new in the version of a file, and tells earlier buyers of it, each of them once.',
+  description:
+    'Says what is new in the version of a file, and tells earlier buyers of it, each of them once.',
   access: 'products_write',
   params: fileParams,
   body: DownloadFileBody,
@@ -146,7 +149,10 @@ export function digitalProducts(api: Operations, media: MediaStorage): void {
     const storageKey = newId(new Date());
     const discard = () => media.removeFolders(shopId, [storageKey]);
     try {
-      return { prepared: { storageKey, bytes: await storeInParts(media, shopId, storageKey, path) }, discard };
+      return {
+        prepared: { storageKey, bytes: await storeInParts(media, shopId, storageKey, path) },
+        discard,
+      };
     } catch (error) {
       await discard();
       throw error;
@@ -211,6 +217,7 @@ export function digitalProducts(api: Operations, media: MediaStorage): void {
     const { bytes, storageKey } = await lockFileOf(tx, shopId, productId, fileId);
     await deleteFile(tx, shopId, fileId);
     await addMedia(tx, shopId, -bytes);
+    await moveVersions(tx, shopId, [productId]);
     afterCommit(() => media.removeFolders(shopId, [storageKey]));
   });
 }
@@ -234,15 +241,16 @@ export async function makeDigital(
   tx: Transaction,
   shopId: string,
   productId: string,
-  rules: Partial<typeof DEFAULTS> = {},
 ): Promise<void> {
   const product = await lockProduct(tx, shopId, productId);
   if (!product) throw notFound();
   if (product.kind === 'master') throw new Refusal('MASTER_NOT_DELIVERED');
+  // Its page says how it is delivered, which the caller changes.
+  await moveVersions(tx, shopId, [productId]);
   if (await lockDigitalProduct(tx, shopId, productId)) return;
-  await saveDigitalProduct(tx, shopId, { ...DEFAULTS, ...rules, productId });
+  await saveDigitalProduct(tx, shopId, { ...DEFAULTS, productId });
   await startRun(tx, shopId);
-  if (product.facts.withdrawalExcluded !== undefined) return void (await moveVersions(tx, shopId, [productId]));
+  if (product.facts.withdrawalExcluded !== undefined) return;
   const declared = { ...product, facts: { ...product.facts } };
   setFact(declared, 'withdrawalExcluded', 'digitalContent');
   await saveProduct(tx, shopId, product, declared);

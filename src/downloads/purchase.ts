@@ -74,9 +74,7 @@ export async function loadPurchase(
         files: files
           .filter(({ productId }) => productId === delivery.productId)
           .map((file) => {
-            const use = uses.find(
-              (one) => one.lineItemId === line.lineItemId && one.fileId === file.fileId,
-            );
+            const use = uses.find((one) => one.lineItemId === line.lineItemId && one.fileId === file.fileId);
             return { file, downloads: use?.downloads ?? 0, lastAt: use?.lastAt ?? null };
           }),
         keys: given.map((one) => ({

@@ -52,8 +52,11 @@ export function saveDigitalProduct(
       max_downloads = excluded.max_downloads, days = excluded.days, few_keys = excluded.few_keys`);
 }
 
-export function deleteDigitalProduct(tx: Transaction, shopId: string, productId: string) {
-  return tx.run(sql`delete from digital_product where shop_id = ${shopId} and product_id = ${productId}`);
+/** From now on each piece that is sold gets a key. */
+export function switchToKeys(tx: Transaction, shopId: string, productId: string) {
+  return tx.run(sql`
+    update digital_product set has_keys = true
+    where shop_id = ${shopId} and product_id = ${productId} and not has_keys`);
 }
 
 /** false: the other value is there already. */

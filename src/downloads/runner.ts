@@ -7,6 +7,7 @@ import { sql } from '../db/sql.ts';
 import { newId } from '../kernel/ids.ts';
 import { readEvents } from '../platform/events/queries.ts';
 import type { EventType } from '../platform/events/types.ts';
+import { removeUnsold } from './deleted-product.ts';
 import { findBeginning, findConcerned, findServable } from './delivery-queries.ts';
 import { tellSomeBuyers } from './new-version-email.ts';
 import { supplyOrder } from './supply.ts';
@@ -20,8 +21,8 @@ const MAX_BEHIND = 200;
 /** Milliseconds after which a shop with much to do lets the others go on. */
 const MAX_TURN = 10_000;
 
-/** What may change what an order entitles to, and a refill of keys. Every payment and return is an update as well. */
-const TYPES: readonly EventType[] = ['ORDER_CREATE', 'ORDER_UPDATE', 'KEYS_ADDED'];
+/** What may change what an order entitles to: every payment and return is an update as well. A refill, and the end of a product. */
+const TYPES: readonly EventType[] = ['ORDER_CREATE', 'ORDER_UPDATE', 'KEYS_ADDED', 'PRODUCT_DELETE'];
 
 export interface SupplyDeps {
   db: Database;
@@ -107,8 +108,14 @@ async function followEvents(
     const page = await readEvents(db, shopId, { after: position, types: TYPES, limit: EVENTS_PER_READ });
     // Events may have been cleaned up while the shop was suspended.
     const next = Math.max(page.next, Math.min(page.oldest - 1, page.last));
-    const orderIds = page.events.flatMap(({ type, resourceId }) => (type === 'KEYS_ADDED' ? [] : (resourceId ?? [])));
-    await supplyAll(deps, shopId, await findConcerned(db, shopId, [...new Set(orderIds)]), mayGoOn);
+    const idsOf = (...types: EventType[]) => [
+      ...new Set(page.events.flatMap(({ type, resourceId }) => (types.includes(type) ? (resourceId ?? []) : []))),
+    ];
+    for (const productId of idsOf('PRODUCT_DELETE')) {
+      await db.transaction((tx) => removeUnsold(tx, shopId, productId));
+    }
+    const orderIds = idsOf('ORDER_CREATE', 'ORDER_UPDATE');
+    await supplyAll(deps, shopId, await findConcerned(db, shopId, orderIds), mayGoOn);
     // A refill, or a cancelled purchase that has waited, lets the next ones be served.
     if (page.events.length > 0) await serveQueues(deps, shopId, mayGoOn);
     if (!mayGoOn()) return;

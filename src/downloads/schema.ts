@@ -33,7 +33,8 @@ const rules = {
     Type.Integer({
       minimum: 1,
       maximum: MAX_DAYS,
-      description: 'Days after the delivery on which files can be downloaded; null: for ever. Keys do not expire.',
+      description:
+        'Days after the delivery on which files can be downloaded; null: for ever. Keys do not expire.',
       examples: [365],
     }),
   ),
@@ -122,7 +123,8 @@ export const LicenceKeyView = Type.Object(
   {
     keyId: Id,
     lastCharacters: Type.String({
-      description: 'The last four characters of the key; empty for a short one. The key itself is shown to its customer only.',
+      description:
+        'The last four characters of the key; empty for a short one. The key itself is shown to its customer only.',
       examples: ['HP4S'],
     }),
     state: Type.Unsafe<KeyState>({
@@ -164,7 +166,10 @@ export const AddedKeys = Type.Object(
   {
     added: Type.Integer({ description: 'How many were new.', examples: [99] }),
     known: Type.Integer({ description: 'How many the product had already.', examples: [1] }),
-    free: Type.Integer({ description: 'How many are free now, before waiting orders get theirs.', examples: [120] }),
+    free: Type.Integer({
+      description: 'How many are free now, before waiting orders get theirs.',
+      examples: [120],
+    }),
   },
   { title: 'added licence keys' },
 );
@@ -184,7 +189,10 @@ export const DeliveryView = Type.Object(
       examples: ['open'],
     }),
     deliveredOn: Nullable({ ...Timestamp, description: 'null: nothing yet.' }),
-    beginsOn: Nullable({ ...Timestamp, description: 'When the supply begins without a consent; null: it has begun.' }),
+    beginsOn: Nullable({
+      ...Timestamp,
+      description: 'When the supply begins without a consent; null: it has begun.',
+    }),
     expiresOn: Nullable({ ...Timestamp, description: 'Until when files can be downloaded; null: for ever.' }),
     maxDownloads,
     isRevoked: Type.Boolean({ description: 'By the shop.', examples: [false] }),
@@ -243,9 +251,16 @@ export const DeliverBody = Type.Object(
 
 export const DeliveryBody = Type.Object(
   {
-    isRevoked: Type.Boolean({ description: 'true: files and keys are closed to the customer.', examples: [false] }),
+    isRevoked: Type.Boolean({
+      description: 'true: files and keys are closed to the customer.',
+      examples: [false],
+    }),
     maxDownloads,
-    expiresOn: Nullable({ ...Timestamp, description: 'Until when files can be downloaded; null: for ever.', maxLength: 40 }),
+    expiresOn: Nullable({
+      ...Timestamp,
+      description: 'Until when files can be downloaded; null: for ever.',
+      maxLength: 40,
+    }),
   },
   { title: 'digital delivery (request)' },
 );

@@ -1,6 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import { newId } from '../kernel/ids.ts';
-import { changeOrder } from '../orders/change.ts';
+import { changeOrder, type OrderChanges } from '../orders/change.ts';
 import { recordHistory } from '../orders/history.ts';
 import { lockOrderWithActivity, type LockedOrder } from '../orders/lock-order.ts';
 import { numbered, statesReached } from '../orders/manage-change.ts';
@@ -9,7 +9,9 @@ import { emailAddressOf } from '../orders/order-email.ts';
 import { captureWhenSent } from '../orders/payments/capture.ts';
 import { millionths, quantityText, unshippedLines } from '../orders/quantities.ts';
 import { queueEmails } from '../platform/email/queue.ts';
-import { recordEvents } from '../platform/events/log.ts';
+import type { ManagedOrder } from '../orders/queries.ts';
+import type { Content } from '../pricing/content.ts';
+import { recordEvents, type NewEvent } from '../platform/events/log.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { downloadsEmail, downloadsOf } from './downloads-email.ts';
 import { findDeliveries, isQueueBefore, saveDelivery, type Delivery } from './delivery-queries.ts';
@@ -23,6 +25,8 @@ export interface SupplyOptions {
   isReleased?: boolean;
   /** null: the shop itself. */
   appId?: string | null;
+  /** The content of the order as it is from now on: with the consent of the customer. */
+  content?: Content;
 }
 
 /**
@@ -47,9 +51,10 @@ export async function supplyOrder(
 export async function supplyLocked(
   tx: Transaction,
   shopId: string,
-  { order, activity }: LockedOrder,
-  { isReleased = false, appId = null }: SupplyOptions = {},
+  { order: before, activity }: LockedOrder,
+  { isReleased = false, appId = null, content }: SupplyOptions = {},
 ): Promise<void> {
+  const order = { ...before, content: content ?? before.content };
   const { orderId } = order;
   const [settings, products, deliveries, keys] = [
     await shopSettings(tx, shopId),
@@ -61,18 +66,14 @@ export async function supplyLocked(
     await findDeliveries(tx, shopId, [orderId]),
     await findGivenKeys(tx, shopId, [orderId]),
   ];
-  if (products.length === 0 && deliveries.length === 0) return;
   const facts = { order, activity, settings, products, deliveries, keys };
   const plans = planSupply(facts, tx.now, isReleased);
   const done = [];
   for (const plan of plans) done.push(await supplyLine(tx, shopId, plan));
-  await revokeKeys(
-    tx,
-    shopId,
-    plans.flatMap(({ revokedKeyIds }) => revokedKeyIds),
-  );
   const revoked = plans.filter(({ revokedKeyIds }) => revokedKeyIds.length > 0);
   if (revoked.length > 0) {
+    const keyIds = revoked.flatMap(({ revokedKeyIds }) => revokedKeyIds);
+    await revokeKeys(tx, shopId, keyIds);
     const lines = revoked.map(({ line, revokedKeyIds }) => ({
       lineItemId: line.lineItemId,
       keyIds: revokedKeyIds,
@@ -80,12 +81,19 @@ export async function supplyLocked(
     recordEvents(tx, shopId, [{ type: 'KEYS_REVOKED', resourceId: orderId, data: { lines } }]);
   }
   const news = done.filter(({ isNews }) => isNews);
-  if (news.length > 0) {
-    await recordSupply(tx, shopId, { order, activity }, { supplied: news, appId });
-    const to = emailAddressOf(order);
-    const { locale, orderNumber } = order;
-    if (to !== undefined) await queueEmails(tx, shopId, downloadsEmail, [{ to, locale, facts: downloadsOf({ orderId, orderNumber }) }]);
+  const shipped = await recordSupply(tx, shopId, { order, activity }, { supplied: news, appId });
+  // The last locks of the transaction.
+  if (content || shipped) {
+    const changes = { ...(content && { content }), ...shipped?.reached };
+    const events = shipped?.events ?? [];
+    const also = shipped ? ['shipments'] : [];
+    const sent = await changeOrder(tx, shopId, before, changes, { also, events });
+    if (activity.attempts.length > 0) await captureWhenSent(tx, shopId, before, sent);
   }
+  const to = emailAddressOf(order);
+  const { locale, orderNumber } = order;
+  if (news.length > 0 && to !== undefined)
+    await queueEmails(tx, shopId, downloadsEmail, [{ to, locale, facts: downloadsOf({ orderId, orderNumber }) }]);
 }
 
 interface SuppliedLine {
@@ -103,7 +111,10 @@ async function supplyLine(tx: Transaction, shopId: string, plan: LinePlan): Prom
   const given = mayTake ? await giveKeys(tx, shopId, delivery, missingKeys) : 0;
   const waiting = missingKeys - given;
   const isDelivered =
-    delivery.beginsAt === null && pieces > 0 && delivery.revokedAt === null && (missingKeys === 0 || given > 0);
+    delivery.beginsAt === null &&
+    pieces > 0 &&
+    delivery.revokedAt === null &&
+    (missingKeys === 0 || given > 0);
   const isFirst = isDelivered && delivery.deliveredAt === null;
   const next: Delivery = {
     ...delivery,
@@ -116,13 +127,13 @@ async function supplyLine(tx: Transaction, shopId: string, plan: LinePlan): Prom
   return { plan, given, waiting, isNews: isFirst || given > 0 || !plan.known };
 }
 
-/** What was supplied is a shipment without a parcel: nothing of it has to be sent any more. */
+/** What was supplied is a shipment without a parcel: nothing of it has to be sent any more. undefined: there is none. */
 async function recordSupply(
   tx: Transaction,
   shopId: string,
-  { order, activity }: LockedOrder,
+  { order, activity }: Pick<LockedOrder, 'activity'> & { order: ManagedOrder },
   { supplied, appId }: { supplied: readonly SuppliedLine[]; appId: string | null },
-): Promise<void> {
+): Promise<{ reached: OrderChanges; events: NewEvent[] } | undefined> {
   const { orderId } = order;
   const unsent = unshippedLines(order.content, activity.shipments);
   const lines = supplied.flatMap((one): PartLine[] => {
@@ -130,19 +141,25 @@ async function recordSupply(
     const left = unsent.find((part) => part.lineItemId === lineItemId);
     if (!left || one.plan.delivery.beginsAt !== null) return [];
     // With keys missing, as many pieces as there are keys.
-    const quantity = one.waiting === 0 ? millionths(left.quantity) : Math.min(millionths(left.quantity), one.given * 1_000_000);
+    const available = one.waiting === 0 ? Infinity : one.given * 1_000_000;
+    const quantity = Math.min(millionths(left.quantity), available);
     return quantity > 0 ? [{ lineItemId, quantity: quantityText(quantity) }] : [];
   });
-  if (lines.length === 0) return;
-  const data = { lines: supplied.map(({ plan, given }) => ({ lineItemId: plan.line.lineItemId, keys: given })) };
+  if (lines.length === 0) return undefined;
   const shipmentId = newId(tx.now);
   const shipment = { shipmentId, lines, carrier: null, trackingCode: null, trackingUrl: null, furtherParcels: [] };
   await insertShipment(tx, shopId, orderId, shipment);
-  const shipments = [...activity.shipments, { ...shipment, at: tx.now.toISOString() }];
-  const shipped = { type: 'ORDER_SHIPPED', resourceId: orderId, data: { shipmentId } } as const;
-  const delivered = { type: 'DOWNLOADS_DELIVERED', resourceId: orderId, data } as const;
-  await recordHistory(tx, shopId, orderId, { appId, kind: 'shipped', details: { shipmentId, lines: numbered(lines) } });
-  const reached = statesReached(order, shipments, tx.now);
-  const sent = await changeOrder(tx, shopId, order, reached, { also: ['shipments'], events: [shipped, delivered] });
-  if (activity.attempts.length > 0) await captureWhenSent(tx, shopId, order, sent);
+  await recordHistory(tx, shopId, orderId, {
+    appId,
+    kind: 'shipped',
+    details: { shipmentId, lines: numbered(lines) },
+  });
+  const data = { lines: supplied.map(({ plan, given }) => ({ lineItemId: plan.line.lineItemId, keys: given })) };
+  return {
+    reached: statesReached(order, [...activity.shipments, { ...shipment, at: tx.now.toISOString() }], tx.now),
+    events: [
+      { type: 'ORDER_SHIPPED', resourceId: orderId, data: { shipmentId } },
+      { type: 'DOWNLOADS_DELIVERED', resourceId: orderId, data },
+    ],
+  };
 }

@@ -277,7 +277,9 @@ export function operations(app: FastifyInstance, deps: Deps) {
       reply.code(operation.status ?? 200);
       const work = () => run(incomingFrom(request, reply, operation));
       // A file is removed before the answer, so that none is left when it arrives.
-      const outcome = await (part === undefined ? work() : withUpload(request, part, config, work, uploadLimit));
+      const outcome = await (part === undefined
+        ? work()
+        : withUpload(request, part, config, work, uploadLimit));
       return send(reply, operation, outcome);
     };
     const {

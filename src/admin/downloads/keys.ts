@@ -35,7 +35,14 @@ const MAX_TEXT = 100_000;
 const NEW_KEYS = declareForm(
   { body: Type.Object({ keys: Type.String({ maxLength: MAX_TEXT }) }) },
   ({ downloads: words }) => ({
-    keys: { kind: 'long text', label: words.newKeys, hint: words.newKeysHint, rows: 8, isCode: true, isRequired: true },
+    keys: {
+      kind: 'long text',
+      label: words.newKeys,
+      hint: words.newKeysHint,
+      rows: 8,
+      isCode: true,
+      isRequired: true,
+    },
   }),
 );
 
@@ -61,7 +68,8 @@ export function keyPages(pages: ShopPages): void {
     field: 'file',
     limit: MAX_FILE_BYTES,
     show: showFileForm,
-    save: async (visit, request, { path }) => addKeys(visit, idOf(request, 'productId'), await readKeys(visit, path)),
+    save: async (visit, request, { path }) =>
+      addKeys(visit, idOf(request, 'productId'), await readKeys(visit, path)),
   });
 
   pages.post(
@@ -153,79 +161,81 @@ async function showKeys(visit: ShopVisit, request: PageRequest, draft?: Draft): 
   const row = await readSold(visit, request);
   const { productId } = row;
   const page = Number(/^[1-9]\d{0,3}$/.exec(request.query('page') ?? '')?.[0] ?? 1);
-  const list = await visit.call(listLicenceKeys, { params: { productId }, query: { page, resultsPerPage: ON_PAGE } }).catch(
-    // A product without files and keys.
-    (error: unknown) => {
-      if ((error as { status?: unknown }).status === 404) return undefined;
-      throw error;
-    },
-  );
+  const list = await visit
+    .call(listLicenceKeys, { params: { productId }, query: { page, resultsPerPage: ON_PAGE } })
+    .catch(
+      // A product without files and keys.
+      (error: unknown) => {
+        if ((error as { status?: unknown }).status === 404) return undefined;
+        throw error;
+      },
+    );
   const mayWrite = visit.may('products_write');
   const items = list?.items ?? [];
   return productPage(visit, row, 'downloads', {
     main: html`${
-        mayWrite &&
-        html`<form class="card" method="post" action="${keysPath(visit, productId)}">
-          <h2>${words.addKeys}</h2>
-          ${problemOf(draft)} ${showFields(NEW_KEYS, visit, { draft })('keys')}
-          <div class="buttons">
-            <button class="main">${words.addKeys}</button>
-            <a class="button" href="${adminPath(visit, `/products/${productId}/downloads/keys/file`)}"
-              >${words.fromFile}</a
-            >
-          </div>
-        </form>`
-      }
-      ${items.length === 0 && html`<p class="quiet">${words.noKeys}</p>`}
-      ${
-        items.length > 0 &&
-        html`<div class="list plain">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">${words.key}</th>
-                <th scope="col">${words.state}</th>
-                <th scope="col">${words.order}</th>
-                <th scope="col"><span class="hidden">${messages.form.delete}</span></th>
-              </tr>
-            </thead>
-            <tbody>
-              ${items.map(
-                ({ keyId, lastCharacters, state, orderId, orderNumber, givenOn }) =>
-                  html`<tr>
-                    <td data-title="${words.key}"><code>${maskedKey(lastCharacters)}</code></td>
-                    <td data-title="${words.state}">
-                      ${words.keyStates[state]} ${givenOn !== null && momentText(new Date(givenOn), language)}
-                    </td>
-                    <td data-title="${words.order}">
-                      ${
-                        orderId !== null &&
-                        html`<a href="${adminPath(visit, `/orders/${orderId}`)}">${orderNumber ?? orderId}</a>`
-                      }
-                    </td>
-                    <td>
-                      ${
-                        mayWrite &&
-                        state === 'free' &&
-                        declaredButton(
-                          NOTHING,
-                          visit,
-                          {},
-                          {
-                            action: adminPath(visit, `/products/${productId}/downloads/keys/${keyId}/delete`),
-                            text: messages.form.delete,
-                            label: words.deleteOf({ name: maskedKey(lastCharacters) }),
-                          },
-                        )
-                      }
-                    </td>
-                  </tr>`,
-              )}
-            </tbody>
-          </table>
-        </div>`
-      }
-      ${list && pageLinks(visit, productId, page, list.results)}`,
+      mayWrite &&
+      html`<form class="card" method="post" action="${keysPath(visit, productId)}">
+        <h2>${words.addKeys}</h2>
+        ${problemOf(draft)} ${showFields(NEW_KEYS, visit, { draft })('keys')}
+        <div class="buttons">
+          <button class="main">${words.addKeys}</button>
+          <a class="button" href="${adminPath(visit, `/products/${productId}/downloads/keys/file`)}"
+            >${words.fromFile}</a
+          >
+        </div>
+      </form>`
+    }
+    ${items.length === 0 && html`<p class="quiet">${words.noKeys}</p>`}
+    ${
+      items.length > 0 &&
+      html`<div class="list plain">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">${words.key}</th>
+              <th scope="col">${words.state}</th>
+              <th scope="col">${words.order}</th>
+              <th scope="col"><span class="hidden">${messages.form.delete}</span></th>
+            </tr>
+          </thead>
+          <tbody>
+            ${items.map(
+              ({ keyId, lastCharacters, state, orderId, orderNumber, givenOn }) =>
+                html`<tr>
+                  <td data-title="${words.key}"><code>${maskedKey(lastCharacters)}</code></td>
+                  <td data-title="${words.state}">
+                    ${words.keyStates[state]} ${givenOn !== null && momentText(new Date(givenOn), language)}
+                  </td>
+                  <td data-title="${words.order}">
+                    ${
+                      orderId !== null &&
+                      html`<a href="${adminPath(visit, `/orders/${orderId}`)}">${orderNumber ?? orderId}</a>`
+                    }
+                  </td>
+                  <td>
+                    ${
+                      mayWrite &&
+                      state === 'free' &&
+                      declaredButton(
+                        NOTHING,
+                        visit,
+                        {},
+                        {
+                          action: adminPath(visit, `/products/${productId}/downloads/keys/${keyId}/delete`),
+                          text: messages.form.delete,
+                          label: words.deleteOf({ name: maskedKey(lastCharacters) }),
+                        },
+                      )
+                    }
+                  </td>
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </div>`
+    }
+    ${list && pageLinks(visit, productId, page, list.results)}`,
   });
 }
 

@@ -17,7 +17,7 @@ import {
   showFields,
 } from '../components/declared-form.ts';
 import { problemOf } from '../components/form.ts';
-import { dayText, momentText } from '../components/format.ts';
+import { momentText, plainDay } from '../components/format.ts';
 import { lineName, linesOf } from '../orders/order-view.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
@@ -109,8 +109,8 @@ function deliveryRow(visit: ShopVisit, order: ManagedOrderAnswer, item: Delivery
     <ul class="quiet">
       ${item.deliveredOn !== null && html`<li>${words.deliveredOn({ time: momentText(new Date(item.deliveredOn), language) })}</li>`}
       ${item.missingKeys > 0 && html`<li>${words.missingKeys({ count: item.missingKeys })}</li>`}
-      ${item.beginsOn !== null && html`<li>${words.beginsOn({ day: dayText(new Date(item.beginsOn), language) })}</li>`}
-      ${item.expiresOn !== null && html`<li>${words.until({ day: dayText(new Date(item.expiresOn), language) })}</li>`}
+      ${item.beginsOn !== null && html`<li>${words.beginsOn({ day: plainDay(new Date(item.beginsOn), language) })}</li>`}
+      ${item.expiresOn !== null && html`<li>${words.until({ day: plainDay(new Date(item.expiresOn), language) })}</li>`}
       ${item.files.map(
         (file) =>
           html`<li>
@@ -118,13 +118,15 @@ function deliveryRow(visit: ShopVisit, order: ManagedOrderAnswer, item: Delivery
             ${
               item.maxDownloads === null
                 ? words.downloaded({ count: file.downloads })
-                : words.downloadedOf({ count: number(file.downloads), max: number(item.maxDownloads) })
+                : words.downloadedOf({ used: number(file.downloads), max: number(item.maxDownloads) })
             }${file.lastDownloadOn !== null && `, ${momentText(new Date(file.lastDownloadOn), language)}`}
           </li>`,
       )}
       ${item.keys.map(
         (key) =>
-          html`<li><code>${maskedKey(key.lastCharacters)}</code>${key.isRevoked && ` ${words.keyStates.revoked}`}</li>`,
+          html`<li>
+            <code>${maskedKey(key.lastCharacters)}</code>${key.isRevoked && ` ${words.keyStates.revoked}`}
+          </li>`,
       )}
     </ul>
     <p>
@@ -143,7 +145,11 @@ async function showDelivery(visit: ShopVisit, request: PageRequest, draft?: Draf
   const item = items.find((one) => one.lineItemId === lineItemId);
   if (!item) throw notFound();
   const { isRevoked, maxDownloads, expiresOn } = item;
-  const values = { isRevoked, maxDownloads, expiresOn: expiresOn === null ? null : dayOf(new Date(expiresOn)) };
+  const values = {
+    isRevoked,
+    maxDownloads,
+    expiresOn: expiresOn === null ? null : dayOf(new Date(expiresOn)),
+  };
   const field = showFields(DELIVERY, visit, { values, draft });
   const line = linesOf(order).find((one) => one.lineItemId === lineItemId);
   return {

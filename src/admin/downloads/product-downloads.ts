@@ -125,7 +125,8 @@ async function showDownloads(visit: ShopVisit, request: PageRequest, draft?: Dra
       <section class="card" aria-labelledby="files">
         <h2 id="files">${words.files}</h2>
         <p class="hint">${words.filesHint}</p>
-        ${files.length === 0 && html`<p class="quiet">${words.noFiles}</p>`} ${files.map((file) => fileRow(visit, file))}
+        ${files.length === 0 && html`<p class="quiet">${words.noFiles}</p>`}
+        ${files.map((file) => fileRow(visit, file))}
         ${
           mayWrite &&
           html`<p>
@@ -142,13 +143,19 @@ async function showDownloads(visit: ShopVisit, request: PageRequest, draft?: Dra
 function rulesForm(
   visit: ShopVisit,
   productId: string,
-  digital: { hasKeys: boolean; maxDownloads: number | null; days: number | null; fewKeys: number } | undefined,
+  digital:
+    | { hasKeys: boolean; maxDownloads: number | null; days: number | null; fewKeys: number }
+    | undefined,
   draft: Draft | undefined,
 ): Markup {
   const words = visit.messages.downloads;
   const values = digital ?? { hasKeys: false, maxDownloads: 10, days: null, fewKeys: 10 };
   const field = showFields(RULES, visit, { values, draft });
-  return html`<form class="card" method="post" action="${adminPath(visit, `/products/${productId}/downloads`)}">
+  return html`<form
+    class="card"
+    method="post"
+    action="${adminPath(visit, `/products/${productId}/downloads`)}"
+  >
     <h2>${words.rules}</h2>
     ${problemOf(draft)} ${field('hasKeys')}
     <div class="row">${field('maxDownloads')} ${field('days')} ${field('fewKeys')}</div>
@@ -239,9 +246,10 @@ async function uploadPage(
 
 async function showFile(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const row = await readSold(visit, request);
-  const words = visit.messages.downloads;
   const fileId = idOf(request, 'fileId');
-  const file = (await findFiles(visit.db, visit.shopId, [row.productId])).find((one) => one.fileId === fileId);
+  const file = (await findFiles(visit.db, visit.shopId, [row.productId])).find(
+    (one) => one.fileId === fileId,
+  );
   if (!file) throw notFound();
   const field = showFields(NEWS, visit, { values: { note: file.note, notify: false }, draft });
   return productPage(visit, row, 'downloads', {

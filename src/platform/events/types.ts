@@ -87,7 +87,11 @@ export const EVENT_TYPES = {
     scope: 'orders_read',
     summary: 'Licence keys of an order were revoked, because it was refunded or cancelled, or by the shop.',
   },
-  KEYS_ADDED: { resource: 'product', scope: 'products_read', summary: 'Licence keys of a product were added.' },
+  KEYS_ADDED: {
+    resource: 'product',
+    scope: 'products_read',
+    summary: 'Licence keys of a product were added.',
+  },
   KEYS_LOW: {
     resource: 'product',
     scope: 'products_read',

@@ -51,12 +51,7 @@ function pageNumber(text: string | undefined): number {
   return /^[1-9]\d{0,3}$/.test(text ?? '') ? Math.min(Number(text), MAX_PAGE) : 1;
 }
 
-function orderLine(
-  visit: Visit,
-  order: AccountOrder,
-  tokens: OrderTokens,
-  hasDownloads: boolean,
-): Markup {
+function orderLine(visit: Visit, order: AccountOrder, tokens: OrderTokens, hasDownloads: boolean): Markup {
   const messages = messagesIn(visit.locale).storefront.account.orders;
   const path = `/order/${tokens.token(visit.shopId, order.orderId)}`;
   const href = shopPath(visit, path);

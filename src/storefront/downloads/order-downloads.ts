@@ -16,7 +16,13 @@ import { emailAddressOf } from '../../orders/order-email.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import { decide, fileEtag } from '../../platform/media/conditions.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
-import { openOrderByToken, orderPageWith, backLink, partText, type OpenedOrder } from '../order/customer-order.ts';
+import {
+  openOrderByToken,
+  orderPageWith,
+  backLink,
+  partText,
+  type OpenedOrder,
+} from '../order/customer-order.ts';
 import type { Page } from '../page.ts';
 import type { PageFile, Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
@@ -136,7 +142,10 @@ function fileAnswer(
 
 /** As RFC 8187 writes a name. */
 const encoded = (name: string) =>
-  encodeURIComponent(name).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+  encodeURIComponent(name).replaceAll(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 
 async function downloadsPage(
   visit: Visit,
@@ -227,7 +236,10 @@ function fileView(
   const used =
     maxDownloads === null
       ? downloads > 0 && messages.downloaded({ count: downloads })
-      : messages.used({ used: downloads.toLocaleString(language), max: maxDownloads.toLocaleString(language) });
+      : messages.used({
+          used: downloads.toLocaleString(language),
+          max: maxDownloads.toLocaleString(language),
+        });
   const details = [
     fileSize(file.bytes, language),
     messages.version({ number: String(file.version), day: dateText(file.changedAt, locale) }),
