@@ -7,7 +7,7 @@ import { readParts } from '../../downloads/part-file.ts';
 import { loadPurchase, type PurchasedFile, type PurchasedItem } from '../../downloads/purchase.ts';
 import type { DownloadFile } from '../../downloads/queries.ts';
 import { dateText } from '../../http/dates.ts';
-import { isRefusal, notFound, Refusal } from '../../http/errors.ts';
+import { notFound, Refusal } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { Redirect, type PageRequest } from '../../http/page-kit.ts';
 import { isId } from '../../kernel/ids.ts';
@@ -61,10 +61,13 @@ export function orderDownloads(pages: Pages, deps: DownloadDeps): void {
         const link = links.link(shopId, grant, db.now);
         return new Redirect(shopPath(visit, `${opened.path}/downloads/${link}`));
       } catch (error) {
-        if (!isRefusal(error)) throw error;
+        if (!(error instanceof Refusal)) throw error;
         const messages = messagesIn(locale).storefront.downloads;
-        const isUsedUp = error instanceof Refusal && error.code === 'DOWNLOADS_USED_UP';
-        return downloadsPage(visit, opened, deps, { problem: isUsedUp ? messages.usedUp : messages.expired });
+        if (error.code === 'DOWNLOADS_USED_UP')
+          return downloadsPage(visit, opened, deps, { problem: messages.usedUp });
+        if (error.code === 'DOWNLOAD_ENDED')
+          return downloadsPage(visit, opened, deps, { problem: messages.expired });
+        throw error;
       }
     },
     FORM,
