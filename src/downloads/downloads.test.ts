@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   changesNothing,
   DAY,
-  givenFullCart,
   givenProduct,
   givenSmallShop,
   NOW,
@@ -11,7 +10,6 @@ import {
 } from '../../test/carts.ts';
 import {
   lineIds,
-  on,
   placed,
   service,
   SETTINGS,
@@ -495,25 +493,11 @@ test('an order that is cancelled before it was delivered, or wholly refunded, ge
   });
 });
 
-test('a master has no files and keys of its own, and free orders are delivered without a payment', async () => {
-  const { shop, book, call, addKeys } = await givenShop();
+test('a master has no files and keys of its own', async () => {
+  const { shop, book, addKeys } = await givenShop();
   await service.db.run(sql`
     update product set kind = 'master' where shop_id = ${shop.shopId} and product_id = ${book}`);
   expect(await changesNothing(service, async () => (await addKeys('KEY')).body.message)).toContain(
     'has variations',
   );
-  const gift = await givenProduct(shop, {
-    price: 0,
-    taxClass: 'ebook',
-    facts: { withdrawalExcluded: 'sealedMedia' },
-  });
-  await call('POST', `/products/${gift}/keys`, { keys: ['GIFT-0001-0001'] });
-  const cart = await givenFullCart(shop, { [gift]: 1 });
-  const bought = await service.call('POST', `/${shop.shopId}/carts/${cart.body.cartId}/order`, {
-    token: shop.token,
-    cartToken: cart.body.cartToken,
-  });
-  await supply();
-  const { body } = await on({ shop, id: bought.body.orderId, body: bought.body }, 'GET', '/deliveries');
-  expect(body.items).toMatchObject([{ state: 'open', keys: [{ lastCharacters: '0001' }] }]);
 });
