@@ -1984,7 +1984,8 @@ const sentShipment: Fact<string> = async ({ service, shopId, token }, params) =>
 const lineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId']!).lineItemId;
 const couponLineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId']!).couponLineItemId;
 
-const newLine = 'productId: string\nquantity: number|string\ncustomText?: string|null';
+const newOrderLine = 'productId: string\nquantity: number|string\ncustomText?: string|null';
+const newLine = shape(newOrderLine, 'choices?: array|null\nchoices[]: string');
 
 /** An address in which these keys must not be empty. */
 const requiring = (...keys: string[]) =>
@@ -2054,6 +2055,27 @@ const management = shape(
   'state: string\ncancelledOn: string|null',
   priced('paidAmount', 'refundedAmount', 'refundableAmount', 'outstandingAmount'),
   array('taxes', shape('rate: number\ntreatment?: string', priced('amount', 'tax'))),
+  'promotions~: array',
+  under(
+    'promotions[]',
+    shape('promotionId: string\nname: string\ncode?: string', priced('amount', 'deliveryAmount')),
+  ),
+  'bundles?~: array',
+  under(
+    'bundles[]',
+    shape(
+      'lineItemId: string',
+      array(
+        'parts',
+        shape(
+          'lineItemId: string\nproductId: string\nsku: string\nname: string\nvariationString: string|null',
+          'quantity: number',
+          priced('amount'),
+          'taxRate: number',
+        ),
+      ),
+    ),
+  ),
   object('buyer', buyer),
   rareObject('deliveryOption', 'appId: string\noptionId: string|null\nname: string'),
   array(
@@ -2189,9 +2211,13 @@ const cartGiftCardsShape = shape(
 /** A card that the cart is paid with. */
 const cardOfCart: Fact<string> = async (shop, params) => {
   const { giftCardId } = await issuedGiftCard(shop);
-  await shop.service.db.run(sql`
-    update cart set gift_card_ids = ${[giftCardId]}, version = version + 1
-    where shop_id = ${shop.shopId} and cart_id = ${params!['cartId']!}`);
+  const cartId = params!['cartId']!;
+  // The sweep of tenants asks with ids of a form that no cart has.
+  if (/^[\dA-F-]{36}$/i.test(cartId)) {
+    await shop.service.db.run(sql`
+      update cart set gift_card_ids = ${[giftCardId]}, version = version + 1
+      where shop_id = ${shop.shopId} and cart_id = ${cartId}`);
+  }
   return giftCardId;
 };
 
@@ -2787,7 +2813,7 @@ export const OPERATIONS: readonly Operation[] = [
     status: 201,
     params: { orderId: editedOrder },
     body: async (shop) => ({ productId: (await lampIds(shop)).variationId, quantity: 1, price: 9.5 }),
-    request: shape(newLine, 'price?: number|string|null'),
+    request: shape(newOrderLine, 'price?: number|string|null'),
   }),
   managing('PUT', 'line-items/{lineItemId}', {
     params: { orderId: editedOrder, lineItemId: orderLine },
@@ -3683,6 +3709,10 @@ export const OPERATIONS: readonly Operation[] = [
       energyLabel.classes: string
       energyLabel.best: string
       energyLabel.file: string
+      parts?: array|null
+      parts[].productId: string
+      parts[].quantity: integer
+      partsDiscount?: number|string|null
       forSaleFrom?: string|null
       forSaleUntil?: string|null
       patches?: array|null

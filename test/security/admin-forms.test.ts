@@ -45,7 +45,7 @@ beforeAll(async () => {
     '/admin/shops/DemoShop/media?for=logo',
     '/admin/shops/DemoShop',
   ];
-  forms = await findForms(merchant, service.app.adminPages, starts, (address, markup) => {
+  forms = await findForms(merchant, await service.app.adminPages(), starts, (address, markup) => {
     outlines.push(...outlineProblems(markup).map((problem) => `${address}: ${problem}`));
   });
 }, 120_000);
@@ -75,6 +75,27 @@ function outlineProblems(markup: string): string[] {
     ...skipped.map((level) => `h${level} after a gap`),
     ...twice.map((name) => `two are called ${name}`),
   ];
+}
+
+/** A product with a file and a key, and an order that has got it. */
+async function givenDownload(): Promise<void> {
+  const at = new Date();
+  const product = await service.db.one<{ id: string }>(sql`
+    select upper(product_id::text) as id from product
+    where shop_id = 'DemoShop' and kind = 'regular' order by product_number limit 1`);
+  const { status } = await service.call('POST', `/manage/shops/DemoShop/products/${product!.id}/keys`, {
+    token: 'demo-all',
+    body: { keys: ['7QXM-2KTR-9DWA-HP4S'] },
+  });
+  expect(status).toBe(201);
+  await service.db.run(sql`
+    insert into download_file (shop_id, file_id, product_id, name, version, storage_key, bytes, sha256, created_at,
+      changed_at)
+    values ('DemoShop', ${newId(at)}, ${product!.id}, 'chart.pdf', 1, ${newId(at)}, 9, 'ab', ${at}, ${at})`);
+  await service.db.run(sql`
+    insert into download_delivery (shop_id, order_id, line_item_id, product_id, created_at, delivered_at, has_keys)
+    select shop_id, order_id, line_item_id, ${product!.id}::uuid, ${at}::timestamptz, ${at}::timestamptz, true
+    from order_line where shop_id = 'DemoShop' order by created_at desc limit 1`);
 }
 
 /** What some forms are about, and a new shop does not have. */
@@ -119,6 +140,12 @@ async function givenThings(): Promise<void> {
         select product_id from product where shop_id = 'DemoShop' and master_id is null limit 1
       ), order_id, customer_id, 4, 'Fine', 'It works.', 'Ada L.', 'en_GB', 'waiting', created_at, created_at
     from customer_order where shop_id = 'DemoShop' limit 1`);
+  const issued = await service.call('POST', '/manage/shops/DemoShop/gift-cards', {
+    token: 'demo-all',
+    body: { value: 50 },
+  });
+  expect(issued.status).toBe(201);
+  await givenDownload();
   await merchant.get('/settings/home');
   await service.db.run(sql`
     insert into library_image (shop_id, image_key, name, sizes, created_at)
@@ -229,8 +256,10 @@ test('no page skips a level of headings or has two landmarks of one name', () =>
   expect(outlines).toEqual([]);
 });
 
-test('every form of the admin is found on a page, or named here', () => {
-  const posts = service.app.adminPages.filter(({ method }) => method === 'POST').map(({ url }) => url);
+test('every form of the admin is found on a page, or named here', async () => {
+  const posts = (await service.app.adminPages())
+    .filter(({ method }) => method === 'POST')
+    .map(({ url }) => url);
   expect(posts.filter((url) => !forms.has(url) && !NOT_ON_A_PAGE.includes(url))).toEqual([]);
   expect(NOT_ON_A_PAGE.filter((url) => !posts.includes(url))).toEqual([]);
 });

@@ -504,6 +504,8 @@ export interface paths {
          * @description A cart is paid with at most 10 cards. Nothing is taken from a card before the order; an order for which it no longer has its part is refused with 409. Unknown codes are limited to prevent guessing: 20 per hour, shop and client address, and with an access token 20 per hour and cart; then 429 with Retry-After. 409: the card is empty, blocked, expired or in another currency.
          *
          *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Failed tries have a limit of their own. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no gift card with this code.
          */
         post: operations["addCartGiftCard"];
         delete?: never;
@@ -525,6 +527,8 @@ export interface paths {
         /**
          * Remove gift card from a cart
          * @description Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     No gift card pays for this cart.
          */
         delete: operations["deleteCartGiftCard"];
         options?: never;
@@ -1176,6 +1180,8 @@ export interface paths {
          * @description A review of a product.
          *
          *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         *
+         *     The demo shop has no reviews.
          */
         get: operations["getReview"];
         put?: never;
@@ -1199,6 +1205,8 @@ export interface paths {
          * @description Publishes or rejects a review. Its stars count while it is published. The law forbids to reject bad ones only because they are bad.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no reviews.
          */
         put: operations["setReviewState"];
         post?: never;
@@ -1221,6 +1229,8 @@ export interface paths {
          * @description Answers a review. Visitors see the answer below it.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no reviews.
          */
         put: operations["setReviewAnswer"];
         post?: never;
@@ -1242,6 +1252,8 @@ export interface paths {
          * @description What visitors have reported about a review, the newest first. Reports stay for a year after the decision.
          *
          *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         *
+         *     The demo shop has no reviews.
          */
         get: operations["listReviewReports"];
         put?: never;
@@ -4032,6 +4044,8 @@ export interface paths {
          * @description One that the calling app was asked to begin. Others do not exist.
          *
          *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         *
+         *     The demo shop has no payments by apps.
          */
         get: operations["getAppPayment"];
         /**
@@ -4039,6 +4053,8 @@ export interface paths {
          * @description What became of a payment that the calling app was asked to begin: its order is updated. The same report again changes nothing. Money of an order that is cancelled or paid already is refunded: the app is asked for it. 409: another amount or currency than that of the payment, a state that is over, or more refunds than were paid.
          *
          *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no payments by apps.
          */
         put: operations["reportAppPayment"];
         post?: never;
@@ -7123,6 +7139,8 @@ export interface components {
              * @example For Anna
              */
             customText?: string | null;
+            /** @description Of a bundle: the variations that the customer has chosen for its parts; absent: none. */
+            choices?: string[] | null;
         };
         /** AddressRequest */
         AddressRequest: {
@@ -7992,6 +8010,56 @@ export interface components {
             /** @description What it has taken off the delivery, as a negative amount; the price of the delivery is without it. */
             deliveryAmount: components["schemas"]["Price"];
         };
+        /** PartOfAnOrderedBundle */
+        PartOfAnOrderedBundle: {
+            /**
+             * @description Shipments, returns and documents name the part by it.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            lineItemId: string;
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            productId: string;
+            /**
+             * @description Product number.
+             * @example MUG-2
+             */
+            sku: string;
+            /**
+             * @description Name.
+             * @example Harbour mug
+             */
+            name: string;
+            /**
+             * @description What was chosen; null: there was no choice.
+             * @example Colour: blue
+             */
+            variationString: string | null;
+            /**
+             * @description In all of these bundles.
+             * @example 4
+             */
+            quantity: number;
+            /** @description Its share of the bundle's price, for this quantity. */
+            amount: components["schemas"]["Price"];
+            /**
+             * @description Rate of its tax in per cent.
+             * @example 19
+             */
+            taxRate: number;
+        };
+        /** OrderedBundle */
+        OrderedBundle: {
+            /**
+             * @description The line of the bundle.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            lineItemId: string;
+            /** @description What the bundle consists of. */
+            parts: components["schemas"]["PartOfAnOrderedBundle"][];
+        };
         /** OrderDeliveryOption */
         OrderDeliveryOption: {
             /**
@@ -8263,6 +8331,8 @@ export interface components {
             taxes: components["schemas"]["OrderTax"][];
             /** @description The promotions that have made the order cheaper, in the order in which they applied. */
             promotions: components["schemas"]["OrderPromotion"][];
+            /** @description The bundles of the order; absent: it has none. */
+            bundles?: components["schemas"]["OrderedBundle"][];
             /** @description The buyer's details as a business. */
             buyer: components["schemas"]["Buyer"];
             /** @description The delivery of an app that the customer has chosen; null: a shipping method of the shop. */
@@ -13864,6 +13934,19 @@ export interface components {
              */
             source: string;
         };
+        /** PartOfABundle */
+        PartOfABundle: {
+            /**
+             * @description The part; of a master, the customer chooses a variation.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            productId: string;
+            /**
+             * @description How many of it one bundle holds.
+             * @example 2
+             */
+            quantity: number;
+        };
         /** ProductPatch */
         ProductPatch: {
             /**
@@ -13937,6 +14020,13 @@ export interface components {
              * @example https://beacon.example/passport/BK-17
              */
             productPassport?: string | null;
+            /** @description What it consists of, which makes it a bundle: its stock follows from its parts. Empty or null: it is no bundle. */
+            parts?: components["schemas"]["PartOfABundle"][] | null;
+            /**
+             * @description The price of the bundle is the sum of its parts less so many per cent; null: it has a price of its own.
+             * @example 10
+             */
+            partsDiscount?: components["schemas"]["Decimal"] | null;
             /**
              * @description From when on it is for sale. null: takes it away.
              * @example 2027-01-31T00:00:00Z
@@ -15813,11 +15903,6 @@ export interface components {
          */
         lineItemId: string;
         /**
-         * @description An id: 36 characters, upper case in answers, compared ignoring case.
-         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
-         */
-        giftCardId: string;
-        /**
          * @description Only orders placed before this moment; at most a year after createdAfter.
          * @example 2026-11-01T00:00:00Z
          */
@@ -15897,6 +15982,11 @@ export interface components {
          * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
          */
         segmentId: string;
+        /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of issueGiftCard.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        giftCardId: string;
         /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createPage.
          * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
@@ -16029,6 +16119,8 @@ export type SalesSummary = components['schemas']['SalesSummary'];
 export type OrderEditing = components['schemas']['OrderEditing'];
 export type OrderTax = components['schemas']['OrderTax'];
 export type OrderPromotion = components['schemas']['OrderPromotion'];
+export type PartOfAnOrderedBundle = components['schemas']['PartOfAnOrderedBundle'];
+export type OrderedBundle = components['schemas']['OrderedBundle'];
 export type OrderDeliveryOption = components['schemas']['OrderDeliveryOption'];
 export type LineQuantity = components['schemas']['LineQuantity'];
 export type Parcel = components['schemas']['Parcel'];
@@ -16253,6 +16345,7 @@ export type ProductCreateRequest = components['schemas']['ProductCreateRequest']
 export type ProductFindRequest = components['schemas']['ProductFindRequest'];
 export type EnergyLabel = components['schemas']['EnergyLabel'];
 export type EnvironmentalClaimRequest = components['schemas']['EnvironmentalClaimRequest'];
+export type PartOfABundle = components['schemas']['PartOfABundle'];
 export type ProductPatch = components['schemas']['ProductPatch'];
 export type ProductExtras = components['schemas']['ProductExtras'];
 export type UpdatedProduct = components['schemas']['UpdatedProduct'];
@@ -16353,7 +16446,6 @@ export type ParameterResultsPerPage = components['parameters']['resultsPerPage']
 export type ParameterCartId = components['parameters']['cartId'];
 export type ParameterXEPagesCartToken = components['parameters']['X-ePages-Cart-Token'];
 export type ParameterLineItemId = components['parameters']['lineItemId'];
-export type ParameterGiftCardId = components['parameters']['giftCardId'];
 export type ParameterCreatedBefore = components['parameters']['createdBefore'];
 export type ParameterCreatedAfter = components['parameters']['createdAfter'];
 export type ParameterField = components['parameters']['field'];
@@ -16370,6 +16462,7 @@ export type ParameterProductTypeId = components['parameters']['productTypeId'];
 export type ParameterCustomerId = components['parameters']['customerId'];
 export type ParameterNoteId = components['parameters']['noteId'];
 export type ParameterSegmentId = components['parameters']['segmentId'];
+export type ParameterGiftCardId = components['parameters']['giftCardId'];
 export type ParameterPageId = components['parameters']['pageId'];
 export type ParameterMailingId = components['parameters']['mailingId'];
 export type ParameterCurrency = components['parameters']['currency'];
@@ -19942,9 +20035,9 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
-                "X-ePages-Cart-Token": string;
+                "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
             };
             path: {
                 /**
@@ -20042,9 +20135,9 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
-                "X-ePages-Cart-Token": string;
+                "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
                  * @example my-first-addCartGiftCard
@@ -20186,9 +20279,9 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
-                "X-ePages-Cart-Token": string;
+                "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
                  * @example my-first-deleteCartGiftCard
@@ -20210,7 +20303,7 @@ export interface operations {
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
-                giftCardId: components["parameters"]["giftCardId"];
+                giftCardId: string;
             };
             cookie?: never;
         };
@@ -37062,8 +37155,6 @@ export interface operations {
                  * @example {
                  *       "value": 50,
                  *       "currency": "EUR",
-                 *       "expiresOn": "2029-12-31",
-                 *       "customerId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                  *       "note": "Prize of the summer raffle"
                  *     }
                  */
@@ -37194,7 +37285,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of issueGiftCard.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 giftCardId: components["parameters"]["giftCardId"];
@@ -37321,7 +37412,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of issueGiftCard.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 giftCardId: components["parameters"]["giftCardId"];
@@ -37444,7 +37535,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of issueGiftCard.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 giftCardId: components["parameters"]["giftCardId"];
@@ -37591,7 +37682,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of issueGiftCard.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 giftCardId: components["parameters"]["giftCardId"];

@@ -1,3 +1,4 @@
+import { shownLines } from '../../pricing/shown-lines.ts';
 import { Type, type Static } from 'typebox';
 import { deleteCarts } from '../../carts/queries.ts';
 import { priceCart, type PricedCart } from '../../carts/cart.ts';
@@ -314,7 +315,7 @@ function changedQuantities(
   { locale, settings }: AssistantContext,
 ): Message[] {
   const messages = messagesIn(locale).storefront.cart;
-  return priced.content.lines.flatMap((line, index): Message[] => {
+  return shownLines(priced.content).flatMap((line, index): Message[] => {
     const asked = wanted
       .filter(({ productId }) => productId === line.productId)
       .reduce((sum, { quantity }) => sum + quantity, 0);
