@@ -1,13 +1,6 @@
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  changesNothing,
-  DAY,
-  givenProduct,
-  givenSmallShop,
-  NOW,
-  queuedEmails,
-} from '../../test/carts.ts';
+import { changesNothing, DAY, givenProduct, givenSmallShop, NOW, queuedEmails } from '../../test/carts.ts';
 import {
   lineIds,
   placed,
@@ -341,7 +334,10 @@ describe('licence keys', () => {
     expect(JSON.stringify(await queuedEmails(service, shop.shopId))).not.toContain('KEY-AAAA');
     const load = (facts: object) =>
       downloadsEmail.load!(service.db, { shopId: shop.shopId, locale: 'en_GB', facts });
-    expect(await load(toThird!.facts)).toMatchObject({ ready: [], waiting: [expect.stringContaining('EBOOK')] });
+    expect(await load(toThird!.facts)).toMatchObject({
+      ready: [],
+      waiting: [expect.stringContaining('EBOOK')],
+    });
     const facts = (await load({ orderId: first.id, orderNumber: '' }))!;
     expect(
       await downloadsEmail.secrets!(
@@ -349,7 +345,9 @@ describe('licence keys', () => {
         { shopId: shop.shopId, locale: 'en_GB', facts },
         service.config,
       ),
-    ).toEqual({ keys: [{ product: expect.stringMatching(/^2.*EBOOK$/), keys: ['KEY-AAAA-0001', 'KEY-AAAA-0002'] }] });
+    ).toEqual({
+      keys: [{ product: expect.stringMatching(/^2.*EBOOK$/), keys: ['KEY-AAAA-0001', 'KEY-AAAA-0002'] }],
+    });
 
     // The second one has waited longer.
     await addKeys('KEY-BBBB-0003');

@@ -100,7 +100,9 @@ export function digitalDeliveries(api: Operations): void {
         keys.slice(0, left).map(({ keyId }) => keyId),
       );
     }
-    recordEvents(tx, shopId, [{ type: 'ORDER_UPDATE', resourceId: orderId, data: { changed: ['deliveries'] } }]);
+    recordEvents(tx, shopId, [
+      { type: 'ORDER_UPDATE', resourceId: orderId, data: { changed: ['deliveries'] } },
+    ]);
     await supplyLocked(tx, shopId, locked, { appId: caller.app!.appId });
     return loadDeliveries(tx, shopId, orderId);
   });

@@ -237,11 +237,7 @@ async function lockFileOf(
  * Locks a product as one that is delivered digitally. It becomes one with its first file, key or rule: its pages say so,
  * the checkout asks for consent, and from now on the shop's orders are watched.
  */
-export async function makeDigital(
-  tx: Transaction,
-  shopId: string,
-  productId: string,
-): Promise<void> {
+export async function makeDigital(tx: Transaction, shopId: string, productId: string): Promise<void> {
   const product = await lockProduct(tx, shopId, productId);
   if (!product) throw notFound();
   if (product.kind === 'master') throw new Refusal('MASTER_NOT_DELIVERED');

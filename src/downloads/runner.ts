@@ -109,7 +109,9 @@ async function followEvents(
     // Events may have been cleaned up while the shop was suspended.
     const next = Math.max(page.next, Math.min(page.oldest - 1, page.last));
     const idsOf = (...types: EventType[]) => [
-      ...new Set(page.events.flatMap(({ type, resourceId }) => (types.includes(type) ? (resourceId ?? []) : []))),
+      ...new Set(
+        page.events.flatMap(({ type, resourceId }) => (types.includes(type) ? (resourceId ?? []) : [])),
+      ),
     ];
     for (const productId of idsOf('PRODUCT_DELETE')) {
       await db.transaction((tx) => removeUnsold(tx, shopId, productId));

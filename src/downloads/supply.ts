@@ -93,7 +93,9 @@ export async function supplyLocked(
   const to = emailAddressOf(order);
   const { locale, orderNumber } = order;
   if (news.length > 0 && to !== undefined)
-    await queueEmails(tx, shopId, downloadsEmail, [{ to, locale, facts: downloadsOf({ orderId, orderNumber }) }]);
+    await queueEmails(tx, shopId, downloadsEmail, [
+      { to, locale, facts: downloadsOf({ orderId, orderNumber }) },
+    ]);
 }
 
 interface SuppliedLine {
@@ -147,14 +149,23 @@ async function recordSupply(
   });
   if (lines.length === 0) return undefined;
   const shipmentId = newId(tx.now);
-  const shipment = { shipmentId, lines, carrier: null, trackingCode: null, trackingUrl: null, furtherParcels: [] };
+  const shipment = {
+    shipmentId,
+    lines,
+    carrier: null,
+    trackingCode: null,
+    trackingUrl: null,
+    furtherParcels: [],
+  };
   await insertShipment(tx, shopId, orderId, shipment);
   await recordHistory(tx, shopId, orderId, {
     appId,
     kind: 'shipped',
     details: { shipmentId, lines: numbered(lines) },
   });
-  const data = { lines: supplied.map(({ plan, given }) => ({ lineItemId: plan.line.lineItemId, keys: given })) };
+  const data = {
+    lines: supplied.map(({ plan, given }) => ({ lineItemId: plan.line.lineItemId, keys: given })),
+  };
   return {
     reached: statesReached(order, [...activity.shipments, { ...shipment, at: tx.now.toISOString() }], tx.now),
     events: [
