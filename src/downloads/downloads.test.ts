@@ -183,7 +183,7 @@ describe('files', () => {
       visitor.post(`${path}/downloads`, fields),
       visitor.post(`${path}/downloads`, fields),
     ]);
-    expect(both.map(({ status }) => status).toSorted()).toEqual([303, 409]);
+    expect(new Set(both.map(({ status }) => status))).toEqual(new Set([303, 409]));
     expect(mainOf(await visitor.get(`${path}/downloads`))).toContain(
       'All downloads of this file are used up.',
     );
@@ -223,9 +223,9 @@ describe('files', () => {
     const statusOf = async (at: string) => (await visitor.get(at)).status;
     expect(await statusOf(place)).toBe(200);
     expect(await statusOf(`${await pathOf(other)}/downloads/${token}`)).toBe(404);
-    for (const [index, character] of [...token].entries()) {
-      if (index % 7 !== 0) continue;
-      const changed = token.slice(0, index) + (character === 'A' ? 'B' : 'A') + token.slice(index + 1);
+    for (let index = 0; index < token.length; index += 7) {
+      const letter = token[index] === 'A' ? 'B' : 'A';
+      const changed = token.slice(0, index) + letter + token.slice(index + 1);
       expect(await statusOf(`${path}/downloads/${changed}`)).toBe(404);
     }
     // A line of another order.
@@ -328,7 +328,7 @@ describe('licence keys', () => {
     expect((await deliveriesOf(second))[0]).toMatchObject({ state: 'waitsForKeys', missingKeys: 1 });
     expect((await well(second, 'GET')).management.shipments[0].lines[0].quantity).toBe(1);
     expect(await emailsTo(shop.shopId, fewKeysEmail)).toHaveLength(1);
-    const [toThird] = (await emailsTo(shop.shopId, downloadsEmail)).filter(
+    const toThird = (await emailsTo(shop.shopId, downloadsEmail)).find(
       ({ facts }) => facts['orderId'] === third.id,
     );
     expect(JSON.stringify(await queuedEmails(service, shop.shopId))).not.toContain('KEY-AAAA');

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { queueAvailabilityNotifications } from '../catalogue/products/availability-notifications.ts';
 import { recordStockEvents } from '../catalogue/products/product-events.ts';
-import { isBackInStock } from '../catalogue/products/save-product.ts';
+import { isBackInStock } from '../catalogue/products/orderable.ts';
 import { changeStock } from '../catalogue/products/stock-queries.ts';
 import type { Transaction } from '../db/database.ts';
 import { toMilliseconds } from '../http/dates.ts';
