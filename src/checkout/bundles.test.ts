@@ -196,7 +196,16 @@ describe('the parts of a bundle', () => {
     const { items } = (
       await service.call('GET', `/${shop.shopId}/products/${shirt}/variations`, { token: shop.token })
     ).body;
-    const [small, large] = items.map(({ link }: { link: { href: string } }) => link.href.split('/').at(-1)!);
+    interface Listed {
+      link: { href: string };
+      attributeSelection: { value: string }[];
+    }
+    const [small, large] = ['S', 'L'].map((size) =>
+      (items as Listed[])
+        .find(({ attributeSelection }) => attributeSelection.some(({ value }) => value === size))!
+        .link.href.split('/')
+        .at(-1)!,
+    ) as [string, string];
     const stock = (id: string, value: number) =>
       service.call('PATCH', `/${shop.shopId}/products/${id}`, {
         token: shop.token,
@@ -247,8 +256,14 @@ describe('the parts of a bundle', () => {
       const { status, message } = await update(shop, productId, { parts });
       return [status, message];
     };
-    expect(await refusal(other, [of(bundle)])).toEqual([409, 'BREAKFAST is a bundle itself']);
-    expect(await refusal(mug, [of(other)])).toEqual([409, 'The product is a part of a bundle']);
+    expect(await refusal(other, [of(bundle)])).toEqual([
+      409,
+      expect.stringContaining('BREAKFAST is a bundle itself'),
+    ]);
+    expect(await refusal(mug, [of(other)])).toEqual([
+      409,
+      expect.stringContaining('The product is a part of a bundle'),
+    ]);
     expect((await productOf(shop, mug)).stocklevel).toBe(9);
     expect((await refusal(other, [of(mug), of(mug)]))[0]).toBe(400);
     expect((await refusal(other, [of(other)]))[0]).toBe(400);
