@@ -573,6 +573,7 @@ export async function buildApp({
     calls: assistantCalls,
     carts: cartStore,
     appCalls,
+    placeOrder,
     payments,
     answerSeal,
     loadKey,

@@ -15,6 +15,8 @@ import type {
   DeliveryOption,
   PaymentStatus,
   CartSelection,
+  GiftCardWish,
+  StoredLine,
 } from './input.ts';
 import type { CartProduct } from './cart-product.ts';
 import {
@@ -170,6 +172,8 @@ export interface ContentLine {
   /** The customer has agreed that it begins at once, and knows that the right of withdrawal ends with it. */
   withdrawalConsent?: WithdrawalConsent;
   durabilityGuarantee?: DurabilityGuarantee;
+  /** It is a gift card, for this recipient. An erasure leaves none. */
+  giftCard?: Omit<GiftCardWish, 'value' | 'currency'>;
   /** For customs. */
   hsCode?: string;
   originCountry?: string;
@@ -423,7 +427,8 @@ function knownLines(cart: CartSelection, settings: Settings): KnownLine[] {
     const product = bundle?.parts ? pricedBundle(found, bundle.parts, settings) : found;
     const hasPrice = line.price !== undefined || priceIn(product.prices, cart.currency, settings) !== null;
     if (!hasPrice) return [];
-    const { quantity, price = null, customText } = line;
+    const { quantity, customText } = line;
+    const price = line.price ?? wantedValue(line, product, cart.currency);
     const hasCustomText = customText !== undefined;
     return [{ line, quantity, price, hasCustomText, product, ...(bundle && { parts: bundle.parts }) }];
   });
@@ -449,6 +454,15 @@ function contentBundles(sold: readonly KnownLine[], settings: Settings): Content
       },
     ];
   });
+}
+
+/** The value that the customer has chosen for a gift card; null: the price of the product. */
+export function wantedValue(
+  { giftCard }: Pick<StoredLine, 'giftCard'>,
+  product: Pick<CartProduct, 'giftCard'>,
+  currency: string,
+): number | null {
+  return product.giftCard && giftCard?.currency === currency ? giftCard.value : null;
 }
 
 function contentOption({ appId, optionId, days, fixedPrice }: DeliveryOption): ContentDeliveryOption {
@@ -551,9 +565,16 @@ function contentLine(
     ...(line.customText !== undefined && typedFor(line.customText, product, settings)),
     ...(withdrawalExcluded && { withdrawalExcluded }),
     ...(facts.durabilityGuarantee && { durabilityGuarantee: facts.durabilityGuarantee }),
+    ...(facts.giftCard && { giftCard: recipientOf(line) }),
     ...(facts.hsCode !== undefined && { hsCode: facts.hsCode }),
     ...(facts.originCountry !== undefined && { originCountry: facts.originCountry }),
   };
+}
+
+function recipientOf({ giftCard }: StoredLine): NonNullable<ContentLine['giftCard']> {
+  if (!giftCard) return {};
+  const { value: _value, currency: _currency, ...recipient } = giftCard;
+  return recipient;
 }
 
 function typedFor(
