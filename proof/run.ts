@@ -13,6 +13,7 @@ import { crash } from './crash.ts';
 import { giftCards } from './gift-cards.ts';
 import { events } from './events.ts';
 import { hostLife } from './host-life.ts';
+import { licenceKeys } from './licence-keys.ts';
 import { oneOrder } from './one-order.ts';
 import { opposite } from './opposite.ts';
 import { oversell } from './oversell.ts';
@@ -30,6 +31,7 @@ const CHECKS: Check<ProofService>[] = [
   bundles,
   coupon,
   giftCards,
+  licenceKeys,
   oneOrder,
   race,
   crash,

@@ -171,6 +171,14 @@ export const Environment = {
       default: 2048,
       description: 'Megabytes that the images of one shop may take, all sizes together, 0 = any.',
     },
+    DOWNLOAD_MAX_MB: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 10_000,
+      default: 1024,
+      description:
+        'Megabytes of a file that is sold as a download. Its bytes count with the images of the shop (MEDIA_QUOTA_MB).',
+    },
     BACKUP_URL: {
       type: 'string',
       pattern:

@@ -171,7 +171,7 @@ test('an order in the admin', async () => {
     select upper(order_id::text) as id from customer_order where shop_id = 'DemoShop' and order_number like '%/1013'`);
   const path = `/orders/${order!.id}`;
   expect(await count('open an order', () => merchant.get(path), 'admin')).toEqual({
-    statements: 11,
+    statements: 12,
     callers: 2,
     files: about(107),
     own: about(48),

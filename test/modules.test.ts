@@ -67,6 +67,7 @@ const TABLES: Readonly<Record<string, string>> = {
     order_document, order_event, order_line, order_parcel, order_payment, order_return, order_shipment, order_tag, payment_account, payment_attempt,
     report_day, report_month, report_month_state, report_run, report_state, sold_gift_card, transport_account`,
   reviews: 'product_rating, review, review_invitation, review_objection, review_report',
+  downloads: 'digital_product, download_delivery, download_file, download_run, download_use, licence_key',
   carts: 'cart, cart_day, cart_day_run',
   imports: 'import_record, shop_move, shop_move_line, shop_move_part',
   content: 'mailing, mailing_recipient, mailing_run, mailing_text, page, page_text, page_version',

@@ -1023,6 +1023,90 @@ const review: Fact<string> = async (shop) => {
   return reviewId;
 };
 
+const digitalShape = shape(
+  'productId: string\nhasKeys: boolean\nmaxDownloads: integer|null\ndays: integer|null\nfewKeys: integer',
+  array(
+    'files',
+    'fileId: string\nname: string\nversion: integer\nnote: string|null\nbytes: integer\nsha256: string\nchangedOn: string',
+  ),
+  object('keys', 'free: integer\ngiven: integer\nrevoked: integer'),
+);
+
+/** A product of its own with a file that has no bytes. */
+const digitalProduct: Fact<string> = async (shop) => {
+  const { db } = shop.service;
+  const productId = await product(shop);
+  await db.run(sql`
+    insert into digital_product (shop_id, product_id, has_keys, max_downloads, days, few_keys)
+    values (${shop.shopId}, ${productId}, true, 5, null, 0)`);
+  await db.run(sql`
+    insert into download_file (shop_id, file_id, product_id, name, note, version, storage_key, bytes, sha256, created_at,
+      changed_at)
+    values (${shop.shopId}, ${newId(db.now)}, ${productId}, 'chart.pdf', 'New.', 1, ${newId(db.now)}, 9, 'ab',
+      ${db.now}, ${db.now})`);
+  return productId;
+};
+const lastingDigitalProduct = once(digitalProduct);
+
+const fileOfProduct: Fact<string> = async ({ service: { db }, shopId }, { productId } = {}) => {
+  const row = await db.one<{ id: string }>(sql`
+    select upper(file_id::text) as id from download_file
+    where shop_id = ${shopId} and product_id = ${productId!}`);
+  return row!.id;
+};
+
+/** A free key, or that of an order. The sealed bytes are never opened. */
+async function givenLicenceKey({ service: { db }, shopId }: Shop, productId: string, orderId?: string) {
+  const keyId = newId(db.now);
+  const lineItemId = orderId === undefined ? null : newId(db.now);
+  await db.run(sql`
+    insert into licence_key (shop_id, key_id, product_id, key_sealed, key_hash, last_characters, order_id, line_item_id,
+      given_at)
+    values (${shopId}, ${keyId}, ${productId}, ${Buffer.from('sealed')}, ${Buffer.from(keyId)}, 'HP4S',
+      ${orderId ?? null}, ${lineItemId}, ${orderId === undefined ? null : db.now})`);
+  return keyId;
+}
+
+const keyedProduct = once(async (shop: Shop) => {
+  const productId = await digitalProduct(shop);
+  await givenLicenceKey(shop, productId);
+  return productId;
+});
+
+const deliveryShape = array(
+  'items',
+  shape(
+    'lineItemId: string\nproductId: string\nstate: string\ndeliveredOn: string|null\nbeginsOn: string|null',
+    'expiresOn: string|null\nmaxDownloads: integer|null\nisRevoked: boolean\nmissingKeys: integer',
+    array('files', 'fileId: string\nname: string\ndownloads: integer\nlastDownloadOn: string|null'),
+    array('keys', 'keyId: string\nlastCharacters: string\nisRevoked: boolean'),
+  ),
+);
+
+/** An order whose first line was delivered, with a file and a key. */
+const deliveredOrder: Fact<string> = async (shop) => {
+  const { db } = shop.service;
+  const [orderId, productId] = [await placedOrder(shop), await digitalProduct(shop)];
+  const keyId = await givenLicenceKey(shop, productId, orderId);
+  const line = await db.one<{ id: string }>(sql`
+    select line_item_id as id from order_line where shop_id = ${shop.shopId} and order_id = ${orderId}
+    order by line_item_id limit 1`);
+  await db.run(sql`
+    insert into download_delivery (shop_id, order_id, line_item_id, product_id, created_at, delivered_at, has_keys)
+    values (${shop.shopId}, ${orderId}, ${line!.id}, ${productId}, ${db.now}, ${db.now}, true)`);
+  await db.run(sql`
+    update licence_key set line_item_id = ${line!.id} where shop_id = ${shop.shopId} and key_id = ${keyId}`);
+  return orderId;
+};
+const lastingDelivery = once(deliveredOrder);
+
+const deliveredLine: Fact<string> = async ({ service: { db }, shopId }, { orderId } = {}) => {
+  const row = await db.one<{ id: string }>(sql`
+    select upper(line_item_id::text) as id from download_delivery
+    where shop_id = ${shopId} and order_id = ${orderId!}`);
+  return row!.id;
+};
+
 /** Reading and writing the custom fields of one kind of thing. */
 function valueOperations(
   path: string,
@@ -1262,7 +1346,7 @@ const personExport = shape(
   ),
   'emailAddresses: array\nemailAddresses[]: string',
   ...words(`notes tags storeCredit newsletterSubscriptions newsletterRequests newsletterBounces mailings availabilityWatches customFields carts wishList accounts accountSessions
-    signInRequests mails orderTags tasks reviews reviewReports orders assistants`).map(
+    signInRequests mails orderTags tasks reviews reviewReports downloads orders assistants`).map(
     (key) => `${key}: array`,
   ),
   // This very request is one of them.
@@ -2854,7 +2938,7 @@ export const OPERATIONS: readonly Operation[] = [
     answer: shape(
       'customerId: string\ncustomerNumber: string\ncustomer: string',
       words(`
-        notesDeleted tagsDeleted storeCreditKept subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted orderTagsDeleted tasksDeleted reviewsDeleted reviewReportsErased ordersAnonymised
+        notesDeleted tagsDeleted storeCreditKept subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted orderTagsDeleted tasksDeleted reviewsDeleted reviewReportsErased downloadsClosed ordersAnonymised
         documentsKept`)
         .map((key) => `${key}: integer`)
         .join('\n'),
@@ -3076,6 +3160,91 @@ export const OPERATIONS: readonly Operation[] = [
     body: () => ({ isDone: true }),
     request: 'isDone: boolean',
     answer: taskShape,
+  }),
+  operation('GET /manage/products/{productId}/downloads', 'products_read', {
+    labels: [],
+    params: { productId: lastingDigitalProduct },
+    answer: digitalShape,
+  }),
+  operation('PUT /manage/products/{productId}/downloads', 'products_write', {
+    labels: [],
+    params: { productId: digitalProduct },
+    body: () => ({ hasKeys: true, maxDownloads: 3, days: 365, fewKeys: 10 }),
+    request: 'hasKeys: boolean\nmaxDownloads: integer|null\ndays: integer|null\nfewKeys: integer',
+    answer: digitalShape,
+  }),
+  operation('POST /manage/products/{productId}/downloads/files', 'products_write', {
+    labels: [],
+    status: 201,
+    params: { productId: product },
+    body: (): Part[] => [{ name: 'file', filename: 'chart.txt', content: 'A chart.' }],
+    multipart: true,
+    request: 'file: string',
+    answer: digitalShape,
+  }),
+  operation('POST /manage/products/{productId}/downloads/files/{fileId}/versions', 'products_write', {
+    labels: [],
+    status: 201,
+    params: { productId: digitalProduct, fileId: fileOfProduct },
+    body: (): Part[] => [{ name: 'file', filename: 'chart.txt', content: 'A chart.' }],
+    multipart: true,
+    request: 'file: string',
+    answer: digitalShape,
+  }),
+  operation('PUT /manage/products/{productId}/downloads/files/{fileId}', 'products_write', {
+    labels: [],
+    params: { productId: digitalProduct, fileId: fileOfProduct },
+    body: () => ({ note: 'Chapter 7 is new.', notify: true }),
+    request: 'note: string|null\nnotify?: boolean',
+    answer: digitalShape,
+  }),
+  operation('DELETE /manage/products/{productId}/downloads/files/{fileId}', 'products_write', {
+    labels: [],
+    status: 204,
+    params: { productId: digitalProduct, fileId: fileOfProduct },
+  }),
+  operation('GET /manage/products/{productId}/keys', 'products_read', {
+    labels: [],
+    query: [...PAGING, 'state'],
+    params: { productId: keyedProduct },
+    answer: paged(
+      'keyId: string\nlastCharacters: string\nstate: string\norderId: string|null\norderNumber: string|null\ngivenOn: string|null',
+    ),
+  }),
+  operation('POST /manage/products/{productId}/keys', 'products_write', {
+    labels: [],
+    status: 201,
+    params: { productId: product },
+    body: () => ({ keys: ['7QXM-2KTR-9DWA-HP4S'] }),
+    request: 'keys: array\nkeys[]: string',
+    answer: 'added: integer\nknown: integer\nfree: integer',
+  }),
+  operation('DELETE /manage/products/{productId}/keys/{keyId}', 'products_write', {
+    labels: [],
+    status: 204,
+    params: {
+      productId: digitalProduct,
+      keyId: (shop, { productId } = {}) => givenLicenceKey(shop, productId!),
+    },
+  }),
+  operation('GET /manage/orders/{orderId}/deliveries', 'orders_read', {
+    labels: [],
+    params: { orderId: lastingDelivery },
+    answer: deliveryShape,
+  }),
+  operation('POST /manage/orders/{orderId}/deliveries', 'orders_write', {
+    labels: [],
+    params: { orderId: deliveredOrder },
+    body: () => ({ isReleased: true, sendsEmail: true }),
+    request: 'isReleased?: boolean\nsendsEmail?: boolean',
+    answer: deliveryShape,
+  }),
+  operation('PUT /manage/orders/{orderId}/deliveries/{lineItemId}', 'orders_write', {
+    labels: [],
+    params: { orderId: deliveredOrder, lineItemId: deliveredLine },
+    body: () => ({ isRevoked: false, maxDownloads: 20, expiresOn: '2099-12-31T23:59:59Z' }),
+    request: 'isRevoked: boolean\nmaxDownloads: integer|null\nexpiresOn: string|null',
+    answer: deliveryShape,
   }),
   operation('GET /manage/reviews', 'orders_read', {
     labels: [],

@@ -146,6 +146,9 @@ import { bringRulesForward } from '../rules/queries.ts';
 import { rules } from '../rules/routes.ts';
 import { tasks } from '../rules/tasks.ts';
 import { orderTags } from '../orders/tags.ts';
+import { licenceKeys } from '../downloads/key-routes.ts';
+import { digitalDeliveries } from '../downloads/order-routes.ts';
+import { digitalProducts } from '../downloads/product-routes.ts';
 import { managedReviews } from '../reviews/routes.ts';
 import { sales } from '../orders/sales/routes.ts';
 import { settingsFormat } from './settings-format.ts';
@@ -457,6 +460,9 @@ export async function buildApp({
   orderFields(api);
   orderTags(api);
   managedReviews(api);
+  digitalProducts(api, media);
+  licenceKeys(api, { loadKey });
+  digitalDeliveries(api);
   rules(api, policy);
   tasks(api);
   managedBuyers(api, vatRegister);
@@ -556,6 +562,7 @@ export async function buildApp({
     missed,
     isMigrated,
     personalData: PERSONAL_DATA,
+    media,
   });
   await assistantRoutes(app, {
     db,

@@ -32,6 +32,7 @@ import { createSender } from '../apps/webhooks/sending.ts';
 import { startRuleCalls } from '../rules/calls.ts';
 import { runDueRules } from '../rules/runner.ts';
 import { startWebhookWorker } from '../apps/webhooks/worker.ts';
+import { runDueSupplies } from '../downloads/runner.ts';
 import { createServiceAddresses } from '../shops/domains/service-addresses.ts';
 import { startDkimChecks } from '../shops/email/dkim.ts';
 import { startDomainChecks } from '../shops/domains/worker.ts';
@@ -44,6 +45,8 @@ const CHECK_CLEANUP = 60_000;
 const CHECK_BACKUPS = 5_000;
 const CHECK_MAILINGS = 2_000;
 const CHECK_RULES = 2_000;
+/** A customer who has paid waits for it. */
+const CHECK_SUPPLIES = 1_000;
 const CHECK_MESSAGES = 10_000;
 /** A merchant waits for it. */
 const CHECK_IMPORTS = 1_000;
@@ -89,6 +92,7 @@ export function startBackground(
       ),
     ),
     repeat('the rules', CHECK_RULES, log, (signal) => runDueRules({ db, log }, signal)),
+    repeat('the supply of downloads', CHECK_SUPPLIES, log, (signal) => runDueSupplies({ db, log }, signal)),
     repeat('the mailings', CHECK_MAILINGS, log, (signal) => runDueMailings({ db, config, log }, signal)),
     repeat('the counts of shops', CHECK_CLEANUP, log, (signal) =>
       runCleanup(db, COUNTING_STEPS, { log, signal }),

@@ -448,6 +448,26 @@ describe("a shop's own words", () => {
       orderNumber: 'ORD261115/1001',
       products: 'Ginger tea, Kettle',
     },
+    downloads: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      products: '1\u00a0× Star chart',
+    },
+    newVersion: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      product: 'Star chart',
+      file: 'star-chart.pdf',
+      note: 'The southern sky is new.',
+    },
+    fewKeys: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      product: 'Star chart',
+      left: '3',
+    },
     paymentInstructions: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',

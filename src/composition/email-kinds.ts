@@ -19,6 +19,9 @@ import {
   returnNoticeEmail,
   returnRejectedEmail,
 } from '../orders/return-request-emails.ts';
+import { downloadsEmail } from '../downloads/downloads-email.ts';
+import { fewKeysEmail } from '../downloads/few-keys.ts';
+import { newVersionEmail } from '../downloads/new-version-email.ts';
 import { reviewInvitation } from '../reviews/invitation-email.ts';
 import { shipmentEmail } from '../orders/shipment-email.ts';
 import { contactEmail } from '../content/contact-email.ts';
@@ -52,6 +55,9 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   contactEmail,
   cartReminder,
   reviewInvitation,
+  downloadsEmail,
+  newVersionEmail,
+  fewKeysEmail,
   newOrderEmail,
   lowStockEmail,
   paymentProblemEmail,

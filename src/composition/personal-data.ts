@@ -4,6 +4,7 @@ import { availabilityPersonalData } from '../catalogue/products/availability-per
 import { assistantPersonalData } from '../assistants/personal-data.ts';
 import { orderTagPersonalData } from '../orders/tags.ts';
 import { taskPersonalData } from '../rules/personal-data.ts';
+import { downloadPersonalData } from '../downloads/personal-data.ts';
 import { reviewPersonalData } from '../reviews/personal-data.ts';
 import { orderPersonalData } from '../orders/personal-data.ts';
 import { accountPersonalData } from '../people/accounts/personal-data.ts';
@@ -34,10 +35,11 @@ export const PERSONAL_DATA: readonly PersonalData[] = [
   wishlistPersonalData,
   accountPersonalData,
   emailPersonalData,
-  // Both find their rows by the orders.
+  // These find their rows by the orders.
   orderTagPersonalData,
   taskPersonalData,
   reviewPersonalData,
+  downloadPersonalData,
   orderPersonalData,
   assistantPersonalData,
   privacyRequestPersonalData,

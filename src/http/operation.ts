@@ -1,4 +1,5 @@
 import type { TObject, TSchema, TUndefined, TVoid } from 'typebox';
+import type { Config } from '../config.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { Produces } from './authentication.ts';
@@ -25,6 +26,8 @@ export interface OperationMetadata {
   labels: readonly Label[];
   access: Access;
   accepts?: BodyKind;
+  /** Of the body of an upload, in bytes; absent: the limit of all uploads. */
+  uploadLimit?: (config: Config) => number;
   produces?: Produces;
   /** Named database constraints that a caller can violate, as errors. */
   constraints?: Readonly<Record<string, () => HttpError>>;

@@ -271,12 +271,15 @@ export function operations(app: FastifyInstance, deps: Deps) {
     };
     callables.set(operation.name, { run, checkRequest: requestCheck(operation) });
     const part = operation.accepts === 'multipart' ? partOf(operation.body) : undefined;
+    const uploadLimit = operation.uploadLimit?.(config);
     const answer = async (request: FastifyRequest, reply: FastifyReply) => {
       // Before the answer is serialised, because each status has its own schema.
       reply.code(operation.status ?? 200);
       const work = () => run(incomingFrom(request, reply, operation));
       // A file is removed before the answer, so that none is left when it arrives.
-      const outcome = await (part === undefined ? work() : withUpload(request, part, config, work));
+      const outcome = await (part === undefined
+        ? work()
+        : withUpload(request, part, config, work, uploadLimit));
       return send(reply, operation, outcome);
     };
     const {
@@ -329,7 +332,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
     route.validatorCompiler = ({ schema, httpPart }) =>
       httpPart === 'body' ? () => true : compileParameters(schema);
     void app.register(async (scope) => {
-      await registerUploadParser(scope);
+      await registerUploadParser(scope, uploadLimit);
       scope.route(route);
     });
   };

@@ -16,6 +16,8 @@ export interface PageRequest {
   queryList: (name: string) => string[];
   /** The part of the address after the question mark. */
   search: string;
+  /** The first value of a header, by its name in lower case. */
+  header: (name: string) => string | undefined;
 }
 
 export function toPageRequest(request: FastifyRequest): PageRequest {
@@ -27,6 +29,7 @@ export function toPageRequest(request: FastifyRequest): PageRequest {
     queryList,
     query: (name) => queryList(name)[0],
     search: request.url.split('?', 2)[1] ?? '',
+    header: (name) => [request.headers[name]].flat()[0],
   };
 }
 

@@ -665,6 +665,21 @@ export const SHARED_REFUSALS = {
   },
 
   // Images and files
+  MASTER_NOT_DELIVERED: {
+    status: 400,
+    message: 'The product has variations: files and keys belong to each of them',
+    field: 'productId',
+  },
+  DOWNLOAD_OF_OTHER_KIND: {
+    status: 400,
+    message: 'The file is no {kind} file, but its name says so',
+    field: 'file',
+  },
+  DOWNLOADS_FULL: { status: 409, message: 'A product has at most {limit} files', field: 'file' },
+  KEYS_FULL: { status: 409, message: 'A product has at most {limit} licence keys', field: 'keys' },
+  KEY_GIVEN: { status: 409, message: 'A customer has got this licence key' },
+  DOWNLOAD_ENDED: { status: 409, message: 'The file can no longer be downloaded with this order' },
+  DOWNLOADS_USED_UP: { status: 409, message: 'All downloads of this file are used up' },
   IMAGE_NAME_TAKEN: {
     status: 400,
     message: 'The product has an image of this name; delete it first',

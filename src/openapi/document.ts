@@ -381,6 +381,7 @@ const TAGS: Readonly<Record<string, string>> = {
   pages: 'The pages that the shop writes itself: pages, posts, the front page, tops of categories.',
   newsletters: 'Newsletter campaigns and their subscribers.',
   'gift-cards': 'Gift cards and store credit: issuing, blocking and correcting them, and what the shop owes.',
+  downloads: 'Files and licence keys that products are delivered as, and what orders have got of them.',
   'script-tags': 'Scripts that an app adds to the pages of the storefront.',
   sandbox: 'The clock and the emails of a sandbox, a copy of a shop for trying things out.',
   audit: 'The audit log: who changed what, and when.',

@@ -25,6 +25,7 @@ export const HISTORY_KINDS = [
   'chargeback',
   'shipped',
   'shipment undone',
+  'consent given',
   'returned',
   'return requested',
   'return approved',

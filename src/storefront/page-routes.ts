@@ -214,7 +214,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
         if (movesWithShop && !isAtHome(request, visit)) return redirectToHome(request, reply, visit);
         if (!visit.settings.publicCatalogue) throw notFound();
         if (isClosed(visit, path)) throw notFound();
-        const { type, content, etag, headers } = await handler(visit, toPageRequest(request));
+        const { status = 200, type, content, etag, headers } = await handler(visit, toPageRequest(request));
         reply.headers({ 'cache-control': 'private, no-cache', ...headers });
         if (visit.access !== 'public') reply.headers(UNSEEN);
         if (etag !== undefined) {
@@ -222,7 +222,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
           if (matchesEtag(request.headers['if-none-match'], `"${etag}"`)) return reply.code(304).send();
         }
         if (perHour !== undefined) await countFile(request, visit, path, perHour);
-        return reply.type(type).send(content);
+        return reply.code(status).type(type).send(content);
       });
     },
   };

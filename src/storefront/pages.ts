@@ -18,6 +18,8 @@ export interface ShopFormRequest extends FormRequest {
 export type PageResponse = Page | Redirect;
 
 export interface PageFile {
+  /** Absent: 200. */
+  status?: number;
   type: string;
   content: string | Buffer | Readable;
   /** Without quotes. A client that already has this version gets no content. */

@@ -1,6 +1,7 @@
 import cookie from '@fastify/cookie';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { brandOf } from '../platform/brand.ts';
+import type { MediaStorage } from '../platform/media/storage.ts';
 import { installationKey } from '../platform/sealing.ts';
 import { logFailure, refusalOf } from '../http/failures.ts';
 import { orderTokens } from '../orders/order-link.ts';
@@ -63,7 +64,9 @@ import { searchPages } from './listing/search.ts';
 import { createDeviceCookie } from '../people/accounts/device-cookie.ts';
 import { createSessions } from './session.ts';
 import { robotsRoutes, sitemap } from './listing/sitemap.ts';
+import { downloadLinks } from '../downloads/links.ts';
 import { reviewTokens } from '../reviews/links.ts';
+import { orderDownloads } from './downloads/order-downloads.ts';
 import { ownReviewPages } from './reviews/own-reviews.ts';
 import { productReviewPages } from './reviews/product-reviews.ts';
 import { wishlist } from './wishlist/wishlist.ts';
@@ -76,6 +79,7 @@ export interface StorefrontDeps extends Omit<
   isMigrated: () => boolean;
   /** All sources of data that is exported and erased for a person. */
   personalData: readonly PersonalData[];
+  media: MediaStorage;
 }
 
 /** Serves the pages of the shops below `/shop/ID`, where the addresses in responses of the API and in emails lead. */
@@ -139,6 +143,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     confirmation(pages, tokens);
     orderPage(pages, tokens);
     orderForms(pages, tokens);
+    orderDownloads(pages, { tokens, key, links: downloadLinks(key), media: deps.media });
     withdrawal(pages, tokens);
     ownReviewPages(pages, reviewTokens(key), tokens);
     productReviewPages(pages);

@@ -77,6 +77,27 @@ function outlineProblems(markup: string): string[] {
   ];
 }
 
+/** A product with a file and a key, and an order that has got it. */
+async function givenDownload(): Promise<void> {
+  const at = new Date();
+  const product = await service.db.one<{ id: string }>(sql`
+    select upper(product_id::text) as id from product
+    where shop_id = 'DemoShop' and kind = 'regular' order by product_number limit 1`);
+  const { status } = await service.call('POST', `/manage/shops/DemoShop/products/${product!.id}/keys`, {
+    token: 'demo-all',
+    body: { keys: ['7QXM-2KTR-9DWA-HP4S'] },
+  });
+  expect(status).toBe(201);
+  await service.db.run(sql`
+    insert into download_file (shop_id, file_id, product_id, name, version, storage_key, bytes, sha256, created_at,
+      changed_at)
+    values ('DemoShop', ${newId(at)}, ${product!.id}, 'chart.pdf', 1, ${newId(at)}, 9, 'ab', ${at}, ${at})`);
+  await service.db.run(sql`
+    insert into download_delivery (shop_id, order_id, line_item_id, product_id, created_at, delivered_at, has_keys)
+    select shop_id, order_id, line_item_id, ${product!.id}::uuid, ${at}::timestamptz, ${at}::timestamptz, true
+    from order_line where shop_id = 'DemoShop' order by created_at desc limit 1`);
+}
+
 /** What some forms are about, and a new shop does not have. */
 async function givenThings(): Promise<void> {
   await merchant.post('/views', { list: '/orders', name: 'Mine', query: '' });
@@ -124,6 +145,7 @@ async function givenThings(): Promise<void> {
     body: { value: 50 },
   });
   expect(issued.status).toBe(201);
+  await givenDownload();
   await merchant.get('/settings/home');
   await service.db.run(sql`
     insert into library_image (shop_id, image_key, name, sizes, created_at)

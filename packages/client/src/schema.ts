@@ -1264,6 +1264,178 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/products/{productId}/downloads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get digital product
+         * @description The files and the licence keys that buyers of a product get. 404: it has none.
+         *
+         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         *
+         *     The demo shop sells no downloads.
+         */
+        get: operations["getDigitalProduct"];
+        /**
+         * Set digital product
+         * @description Says how a product is delivered when it is paid. A product without a reason against the right of withdrawal becomes digital content, so the checkout asks for the consent that the law wants. 400: it has variations, which are delivered one by one.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop sells no downloads.
+         */
+        put: operations["setDigitalProduct"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/products/{productId}/downloads/files/{fileId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set download file
+         * @description Says what is new in the version of a file, and tells earlier buyers of it, each of them once.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop sells no downloads.
+         */
+        put: operations["setDownloadFile"];
+        post?: never;
+        /**
+         * Delete download file
+         * @description Those who have bought it can no longer download it.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop sells no downloads.
+         */
+        delete: operations["deleteDownloadFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/products/{productId}/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List licence keys
+         * @description The keys of a product, in the order in which they are given to customers. Only the end of each is shown.
+         *
+         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         *
+         *     The demo shop sells no downloads.
+         */
+        get: operations["listLicenceKeys"];
+        put?: never;
+        /**
+         * Add licence keys
+         * @description Adds keys to the pool of a product, which becomes one with keys. Keys that it had already are left out, so a request can be repeated. Orders that wait for keys get theirs, first come, first served. The stock rises with them where the product counts it. An app refills a pool when it reads the event KEYS_LOW.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop sells no downloads.
+         */
+        post: operations["addLicenceKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/products/{productId}/keys/{keyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete licence key
+         * @description Takes a key that nobody has got out of the pool. 409: a customer has got it.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop sells no downloads.
+         */
+        delete: operations["deleteLicenceKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/orders/{orderId}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List digital deliveries
+         * @description What the lines of an order have got as files and licence keys, or wait for.
+         *
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        /**
+         * Deliver order
+         * @description Delivers the files and keys of an order now. That happens by itself when it is paid; this is for an order on account, for one that was paid before its product had files, and to send the email again.
+         *
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        post: operations["deliverOrder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/orders/{orderId}/deliveries/{lineItemId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set digital delivery
+         * @description Revokes the files and keys of a line, gives them back, or lets them be downloaded longer or more often.
+         *
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop sells no downloads.
+         */
+        put: operations["setDelivery"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/manage/shops/{shopId}/rules": {
         parameters: {
             query?: never;
@@ -3786,6 +3958,10 @@ export interface paths {
          *     - `REVIEW_PUBLISHED` (orders_read): A review of a product was published.
          *     - `REVIEW_REJECTED` (orders_read): A review of a product was rejected.
          *     - `REVIEW_REPORTED` (orders_read): A visitor has reported a review of a product.
+         *     - `DOWNLOADS_DELIVERED` (orders_read): Files or licence keys of an order were delivered.
+         *     - `KEYS_REVOKED` (orders_read): Licence keys of an order were revoked, because it was refunded or cancelled, or by the shop.
+         *     - `KEYS_ADDED` (products_read): Licence keys of a product were added.
+         *     - `KEYS_LOW` (products_read): Fewer licence keys of a product are left than the shop wants to have.
          *     - `CUSTOMER_CREATE` (customers_read): A customer was created.
          *     - `CUSTOMER_ERASE` (customers_read): The personal data of a customer was erased.
          *     - `CART_ABANDONED` (carts_read): A cart with products in it was not touched for a while.
@@ -3948,6 +4124,10 @@ export interface paths {
          *     - `REVIEW_PUBLISHED` (orders_read): A review of a product was published.
          *     - `REVIEW_REJECTED` (orders_read): A review of a product was rejected.
          *     - `REVIEW_REPORTED` (orders_read): A visitor has reported a review of a product.
+         *     - `DOWNLOADS_DELIVERED` (orders_read): Files or licence keys of an order were delivered.
+         *     - `KEYS_REVOKED` (orders_read): Licence keys of an order were revoked, because it was refunded or cancelled, or by the shop.
+         *     - `KEYS_ADDED` (products_read): Licence keys of a product were added.
+         *     - `KEYS_LOW` (products_read): Fewer licence keys of a product are left than the shop wants to have.
          *     - `CUSTOMER_CREATE` (customers_read): A customer was created.
          *     - `CUSTOMER_ERASE` (customers_read): The personal data of a customer was erased.
          *     - `CART_ABANDONED` (carts_read): A cart with products in it was not touched for a while.
@@ -4758,6 +4938,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/products/{productId}/downloads/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add download file
+         * @description Earlier buyers of the product get it, too. 400: the file is not of the kind that its name says. 409: the product has 50 files. 413: it is too large, or the shop has no space left.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop sells no downloads.
+         */
+        post: operations["addDownloadFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/products/{productId}/downloads/files/{fileId}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace download file
+         * @description Uploads a new version. Buyers get it from now on, earlier ones included; the former one is removed.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop sells no downloads.
+         */
+        post: operations["replaceDownloadFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/host/uploads/{uploadId}/parts/{part}": {
         parameters: {
             query?: never;
@@ -5276,6 +5504,86 @@ export interface webhooks {
          * @description Sent to the webhooks of this type, which need the scope orders_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
          */
         post: operations["onReviewReported"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    DOWNLOADS_DELIVERED: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Files or licence keys of an order were delivered.
+         * @description Sent to the webhooks of this type, which need the scope orders_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
+         */
+        post: operations["onDownloadsDelivered"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    KEYS_REVOKED: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Licence keys of an order were revoked, because it was refunded or cancelled, or by the shop.
+         * @description Sent to the webhooks of this type, which need the scope orders_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
+         */
+        post: operations["onKeysRevoked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    KEYS_ADDED: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Licence keys of a product were added.
+         * @description Sent to the webhooks of this type, which need the scope products_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
+         */
+        post: operations["onKeysAdded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    KEYS_LOW: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fewer licence keys of a product are left than the shop wants to have.
+         * @description Sent to the webhooks of this type, which need the scope products_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
+         */
+        post: operations["onKeysLow"];
         delete?: never;
         options?: never;
         head?: never;
@@ -8305,7 +8613,7 @@ export interface components {
              * @example line changed
              * @enum {string}
              */
-            kind: "placed" | "editing started" | "editing ended" | "line added" | "line changed" | "line removed" | "shipping changed" | "payment method changed" | "cancelled" | "payment recorded" | "payment reported" | "payment failed" | "refund requested" | "refunded" | "refund failed" | "capture failed" | "chargeback" | "shipped" | "shipment undone" | "returned" | "return requested" | "return approved" | "return rejected" | "withdrawn" | "document finalised" | "patched" | "VAT number checked" | "tax corrected" | "email sent" | "email not sent" | "gift card sent" | "erased";
+            kind: "placed" | "editing started" | "editing ended" | "line added" | "line changed" | "line removed" | "shipping changed" | "payment method changed" | "cancelled" | "payment recorded" | "payment reported" | "payment failed" | "refund requested" | "refunded" | "refund failed" | "capture failed" | "chargeback" | "shipped" | "shipment undone" | "consent given" | "returned" | "return requested" | "return approved" | "return rejected" | "withdrawn" | "document finalised" | "patched" | "VAT number checked" | "tax corrected" | "email sent" | "email not sent" | "gift card sent" | "erased";
             /** @description The details of the change. */
             details: {
                 [key: string]: unknown;
@@ -8625,6 +8933,339 @@ export interface components {
             /** @description The entries of this page. */
             items: components["schemas"]["ReviewReport"][];
         };
+        /** DownloadFile */
+        DownloadFile: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            fileId: string;
+            /**
+             * @description The name under which it is saved.
+             * @example star-chart.pdf
+             */
+            name: string;
+            /**
+             * @description Counts its uploads.
+             * @example 2
+             */
+            version: number;
+            /**
+             * @description What is new in this version, as plain text.
+             * @example Chapter 7 is new.
+             */
+            note: string | null;
+            /**
+             * @description Its size.
+             * @example 1204224
+             */
+            bytes: number;
+            /**
+             * @description Its hash, hexadecimal.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            sha256: string;
+            /**
+             * @description When this version was uploaded.
+             * @example 2026-11-15T08:30:00Z
+             */
+            changedOn: string;
+        };
+        /** LicenceKeyCounts */
+        LicenceKeyCounts: {
+            /**
+             * @description Not given to anybody.
+             * @example 120
+             */
+            free: number;
+            /**
+             * @description Given to customers.
+             * @example 30
+             */
+            given: number;
+            /**
+             * @description Given, and then refunded or cancelled. They are not given again.
+             * @example 1
+             */
+            revoked: number;
+        };
+        /** DigitalProduct */
+        DigitalProduct: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            productId: string;
+            /**
+             * @description Each piece that is sold gets a licence key.
+             * @example true
+             */
+            hasKeys: boolean;
+            /**
+             * @description How often a purchase downloads each file; null: as often as its customer likes.
+             * @example 10
+             */
+            maxDownloads: number | null;
+            /**
+             * @description Days after the delivery on which files can be downloaded; null: for ever. Keys do not expire.
+             * @example 365
+             */
+            days: number | null;
+            /**
+             * @description The shop is warned when fewer keys than this are left.
+             * @example 10
+             */
+            fewKeys: number;
+            /** @description In the order in which they were added. */
+            files: components["schemas"]["DownloadFile"][];
+            keys: components["schemas"]["LicenceKeyCounts"];
+        };
+        /** DigitalProductRequest */
+        DigitalProductRequest: {
+            /**
+             * @description Each piece that is sold gets a licence key.
+             * @example true
+             */
+            hasKeys: boolean;
+            /**
+             * @description How often a purchase downloads each file; null: as often as its customer likes.
+             * @example 10
+             */
+            maxDownloads: number | null;
+            /**
+             * @description Days after the delivery on which files can be downloaded; null: for ever. Keys do not expire.
+             * @example 365
+             */
+            days: number | null;
+            /**
+             * @description The shop is warned when fewer keys than this are left.
+             * @example 10
+             */
+            fewKeys: number;
+        };
+        /** DownloadFileRequest */
+        DownloadFileRequest: {
+            /**
+             * @description What is new in this version, as plain text.
+             * @example Chapter 7 is new.
+             */
+            note: string | null;
+            /**
+             * @description Tell earlier buyers by email.
+             * @default false
+             * @example true
+             */
+            notify: boolean;
+        };
+        /** LicenceKey */
+        LicenceKey: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            keyId: string;
+            /**
+             * @description The last four characters of the key; empty for a short one. The key itself is shown to its customer only.
+             * @example HP4S
+             */
+            lastCharacters: string;
+            /**
+             * @description A revoked key was refunded or cancelled, and is not given again.
+             * @example given
+             * @enum {string}
+             */
+            state: "free" | "given" | "revoked";
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            orderId: string | null;
+            /**
+             * @description The number of its order.
+             * @example 1042
+             */
+            orderNumber: string | null;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            givenOn: string | null;
+        };
+        /** LicenceKeyList */
+        LicenceKeyList: {
+            /**
+             * @description Hits over all pages.
+             * @example 42
+             */
+            results: number;
+            /**
+             * @description The page shown, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description The page size in force.
+             * @example 10
+             */
+            resultsPerPage: number;
+            /** @description The entries of this page. */
+            items: components["schemas"]["LicenceKey"][];
+        };
+        /** LicenceKeysRequest */
+        LicenceKeysRequest: {
+            /** @description In the order in which they are given to customers. Known ones are left out. */
+            keys: string[];
+        };
+        /** AddedLicenceKeys */
+        AddedLicenceKeys: {
+            /**
+             * @description How many were new.
+             * @example 99
+             */
+            added: number;
+            /**
+             * @description How many the product had already.
+             * @example 1
+             */
+            known: number;
+            /**
+             * @description How many are free now, before waiting orders get theirs.
+             * @example 120
+             */
+            free: number;
+        };
+        /** DeliveredFile */
+        DeliveredFile: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            fileId: string;
+            /**
+             * @description Its name.
+             * @example star-chart.pdf
+             */
+            name: string;
+            /**
+             * @description How often it was downloaded.
+             * @example 2
+             */
+            downloads: number;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            lastDownloadOn: string | null;
+        };
+        /** DeliveredLicenceKey */
+        DeliveredLicenceKey: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            keyId: string;
+            /**
+             * @description The end of the key.
+             * @example HP4S
+             */
+            lastCharacters: string;
+            /**
+             * @description The customer no longer sees it.
+             * @example false
+             */
+            isRevoked: boolean;
+        };
+        /** DigitalDelivery */
+        DigitalDelivery: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            lineItemId: string;
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            productId: string;
+            /**
+             * @description waitsForConsent: the customer has not agreed that the supply begins before the withdrawal period ends. waitsForKeys: some or all keys are missing. expired: files can no longer be downloaded. ended: revoked, refunded or cancelled.
+             * @example open
+             * @enum {string}
+             */
+            state: "open" | "waitsForConsent" | "waitsForKeys" | "expired" | "ended";
+            /**
+             * @description null: nothing yet.
+             * @example 2026-11-15T08:30:00Z
+             */
+            deliveredOn: string | null;
+            /**
+             * @description When the supply begins without a consent; null: it has begun.
+             * @example 2026-11-15T08:30:00Z
+             */
+            beginsOn: string | null;
+            /**
+             * @description Until when files can be downloaded; null: for ever.
+             * @example 2026-11-15T08:30:00Z
+             */
+            expiresOn: string | null;
+            /**
+             * @description How often a purchase downloads each file; null: as often as its customer likes.
+             * @example 10
+             */
+            maxDownloads: number | null;
+            /**
+             * @description By the shop.
+             * @example false
+             */
+            isRevoked: boolean;
+            /**
+             * @description Keys that it waits for.
+             * @example 0
+             */
+            missingKeys: number;
+            /** @description The files of the product, as they are now. */
+            files: components["schemas"]["DeliveredFile"][];
+            /** @description The keys that the line has got. */
+            keys: components["schemas"]["DeliveredLicenceKey"][];
+        };
+        /** DigitalDeliveries */
+        DigitalDeliveries: {
+            /** @description Of each line with files or keys. */
+            items: components["schemas"]["DigitalDelivery"][];
+        };
+        /** DigitalDeliveriesRequest */
+        DigitalDeliveriesRequest: {
+            /**
+             * @description Deliver although the order is not paid, such as one on account.
+             * @default false
+             * @example false
+             */
+            isReleased: boolean;
+            /**
+             * @description Send the email again, also if nothing is new.
+             * @default false
+             * @example true
+             */
+            sendsEmail: boolean;
+        };
+        /** DigitalDeliveryRequest */
+        DigitalDeliveryRequest: {
+            /**
+             * @description true: files and keys are closed to the customer.
+             * @example false
+             */
+            isRevoked: boolean;
+            /**
+             * @description How often a purchase downloads each file; null: as often as its customer likes.
+             * @example 10
+             */
+            maxDownloads: number | null;
+            /**
+             * @description Until when files can be downloaded; null: for ever.
+             * @example 2026-11-15T08:30:00Z
+             */
+            expiresOn: string | null;
+        };
         /** RuleCondition */
         RuleCondition: {
             /**
@@ -8796,7 +9437,7 @@ export interface components {
              * @example ORDER_CREATE
              * @enum {string|null}
              */
-            event: "ORDER_CREATE" | "ORDER_UPDATE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "REVIEW_CREATE" | "REVIEW_PUBLISHED" | "REVIEW_REJECTED" | "REVIEW_REPORTED" | "CUSTOMER_CREATE" | null;
+            event: "ORDER_CREATE" | "ORDER_UPDATE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "REVIEW_CREATE" | "REVIEW_PUBLISHED" | "REVIEW_REJECTED" | "REVIEW_REPORTED" | "DOWNLOADS_DELIVERED" | "KEYS_REVOKED" | "KEYS_ADDED" | "KEYS_LOW" | "CUSTOMER_CREATE" | null;
             /** @description When it runs; null: it has an event. */
             schedule: components["schemas"]["RuleSchedule"] | null;
             /**
@@ -8849,7 +9490,7 @@ export interface components {
              * @example ORDER_CREATE
              * @enum {string|null}
              */
-            event?: "ORDER_CREATE" | "ORDER_UPDATE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "REVIEW_CREATE" | "REVIEW_PUBLISHED" | "REVIEW_REJECTED" | "REVIEW_REPORTED" | "CUSTOMER_CREATE" | null;
+            event?: "ORDER_CREATE" | "ORDER_UPDATE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "REVIEW_CREATE" | "REVIEW_PUBLISHED" | "REVIEW_REJECTED" | "REVIEW_REPORTED" | "DOWNLOADS_DELIVERED" | "KEYS_REVOKED" | "KEYS_ADDED" | "KEYS_LOW" | "CUSTOMER_CREATE" | null;
             /** @description When it runs; null: it has an event. */
             schedule?: components["schemas"]["RuleSchedule"] | null;
         };
@@ -11018,6 +11659,10 @@ export interface components {
             reviewReports: {
                 [key: string]: unknown;
             }[];
+            /** @description Files and licence keys of orders, and when files were downloaded. Keys are on the order page. */
+            downloads: {
+                [key: string]: unknown;
+            }[];
             /** @description Orders as everywhere else, oldest first, and of each its documents (without the files), payments, bank transfers, shipments, returns and history. */
             orders: {
                 [key: string]: unknown;
@@ -11127,6 +11772,11 @@ export interface components {
              * @example 2
              */
             reviewReportsErased: number;
+            /**
+             * @description Lines of orders with files or licence keys that can no longer be used.
+             * @example 2
+             */
+            downloadsClosed: number;
             /**
              * @description Orders that have lost their addresses, comments and notes.
              * @example 2
@@ -13893,7 +14543,7 @@ export interface components {
          * EventType
          * @enum {string}
          */
-        EventType: "ORDER_CREATE" | "ORDER_UPDATE" | "ORDER_DELETE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "PRODUCT_DELETE" | "APP_UNINSTALL" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "REVIEW_CREATE" | "REVIEW_PUBLISHED" | "REVIEW_REJECTED" | "REVIEW_REPORTED" | "CUSTOMER_CREATE" | "CUSTOMER_ERASE" | "CART_ABANDONED" | "COUPON_USED_UP" | "IMPORT_FINISHED" | "SETTINGS_CHANGED";
+        EventType: "ORDER_CREATE" | "ORDER_UPDATE" | "ORDER_DELETE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "PRODUCT_DELETE" | "APP_UNINSTALL" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "REVIEW_CREATE" | "REVIEW_PUBLISHED" | "REVIEW_REJECTED" | "REVIEW_REPORTED" | "DOWNLOADS_DELIVERED" | "KEYS_REVOKED" | "KEYS_ADDED" | "KEYS_LOW" | "CUSTOMER_CREATE" | "CUSTOMER_ERASE" | "CART_ABANDONED" | "COUPON_USED_UP" | "IMPORT_FINISHED" | "SETTINGS_CHANGED";
         /** ShopEvent */
         ShopEvent: {
             /**
@@ -15260,6 +15910,15 @@ export interface components {
              */
             doneAt: string | null;
         };
+        /** DownloadFileUpload */
+        DownloadFileUpload: {
+            /**
+             * Format: binary
+             * @description The file, with its name; at most DOWNLOAD_MAX_MB for the whole request.
+             * @example star-chart.pdf
+             */
+            file: string;
+        };
         /** BackupPartUpload */
         BackupPartUpload: {
             /**
@@ -15370,6 +16029,16 @@ export interface components {
          */
         reviewId: string;
         /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case.
+         * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+         */
+        productId: string;
+        /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        fileId: string;
+        /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createRule.
          * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
          */
@@ -15434,11 +16103,6 @@ export interface components {
          * @example EUR
          */
         currency: string;
-        /**
-         * @description An id: 36 characters, upper case in answers, compared ignoring case.
-         * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
-         */
-        productId: string;
         /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case.
          * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
@@ -15588,6 +16252,21 @@ export type ReviewState = components['schemas']['ReviewState'];
 export type ReviewAnswer = components['schemas']['ReviewAnswer'];
 export type ReviewReport = components['schemas']['ReviewReport'];
 export type ReviewReportList = components['schemas']['ReviewReportList'];
+export type DownloadFile = components['schemas']['DownloadFile'];
+export type LicenceKeyCounts = components['schemas']['LicenceKeyCounts'];
+export type DigitalProduct = components['schemas']['DigitalProduct'];
+export type DigitalProductRequest = components['schemas']['DigitalProductRequest'];
+export type DownloadFileRequest = components['schemas']['DownloadFileRequest'];
+export type LicenceKey = components['schemas']['LicenceKey'];
+export type LicenceKeyList = components['schemas']['LicenceKeyList'];
+export type LicenceKeysRequest = components['schemas']['LicenceKeysRequest'];
+export type AddedLicenceKeys = components['schemas']['AddedLicenceKeys'];
+export type DeliveredFile = components['schemas']['DeliveredFile'];
+export type DeliveredLicenceKey = components['schemas']['DeliveredLicenceKey'];
+export type DigitalDelivery = components['schemas']['DigitalDelivery'];
+export type DigitalDeliveries = components['schemas']['DigitalDeliveries'];
+export type DigitalDeliveriesRequest = components['schemas']['DigitalDeliveriesRequest'];
+export type DigitalDeliveryRequest = components['schemas']['DigitalDeliveryRequest'];
 export type RuleCondition = components['schemas']['RuleCondition'];
 export type RuleAction = components['schemas']['RuleAction'];
 export type RuleSchedule = components['schemas']['RuleSchedule'];
@@ -15859,6 +16538,7 @@ export type ShopBackup = components['schemas']['ShopBackup'];
 export type ShopBackupList = components['schemas']['ShopBackupList'];
 export type NewShopRestore = components['schemas']['NewShopRestore'];
 export type ShopRestore = components['schemas']['ShopRestore'];
+export type DownloadFileUpload = components['schemas']['DownloadFileUpload'];
 export type BackupPartUpload = components['schemas']['BackupPartUpload'];
 export type ResponseRefused = components['responses']['Refused'];
 export type ParameterShopId = components['parameters']['shopId'];
@@ -15876,6 +16556,8 @@ export type ParameterCreatedAfter = components['parameters']['createdAfter'];
 export type ParameterField = components['parameters']['field'];
 export type ParameterOrderId = components['parameters']['orderId'];
 export type ParameterReviewId = components['parameters']['reviewId'];
+export type ParameterProductId = components['parameters']['productId'];
+export type ParameterFileId = components['parameters']['fileId'];
 export type ParameterRuleId = components['parameters']['ruleId'];
 export type ParameterDocumentId = components['parameters']['documentId'];
 export type ParameterIncludeInvisible = components['parameters']['includeInvisible'];
@@ -15889,7 +16571,6 @@ export type ParameterGiftCardId = components['parameters']['giftCardId'];
 export type ParameterPageId = components['parameters']['pageId'];
 export type ParameterMailingId = components['parameters']['mailingId'];
 export type ParameterCurrency = components['parameters']['currency'];
-export type ParameterProductId = components['parameters']['productId'];
 export type ParameterPaymentId = components['parameters']['paymentId'];
 export type ParameterWebhookId = components['parameters']['webhookId'];
 export type ParameterDomain = components['parameters']['domain'];
@@ -25307,6 +25988,1305 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/reviews/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/reports",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getDigitalProduct: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 */
+                productId: components["parameters"]["productId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DigitalProduct"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/downloads",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    setDigitalProduct: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-setDigitalProduct
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 */
+                productId: components["parameters"]["productId"];
+            };
+            cookie?: never;
+        };
+        /** @description For later purchases; earlier ones keep their limits. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "hasKeys": true,
+                 *       "maxDownloads": 10,
+                 *       "days": 365,
+                 *       "fewKeys": 10
+                 *     }
+                 */
+                "application/json": components["schemas"]["DigitalProductRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DigitalProduct"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/downloads",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    setDownloadFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-setDownloadFile
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 */
+                productId: components["parameters"]["productId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                fileId: components["parameters"]["fileId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "Chapter 7 is new.",
+                 *       "notify": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["DownloadFileRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DigitalProduct"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    deleteDownloadFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-deleteDownloadFile
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 */
+                productId: components["parameters"]["productId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                fileId: components["parameters"]["fileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listLicenceKeys: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
+                 * @example 1
+                 */
+                page?: components["parameters"]["page"];
+                /**
+                 * @description Page size; more than 100 is taken as 100.
+                 * @example 20
+                 */
+                resultsPerPage?: number;
+                /**
+                 * @description Only those in this state; absent: all.
+                 * @example free
+                 */
+                state?: "free" | "given" | "revoked";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 */
+                productId: components["parameters"]["productId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LicenceKeyList"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/keys",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    addLicenceKeys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-addLicenceKeys
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 */
+                productId: components["parameters"]["productId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "keys": [
+                 *         "7QXM-2KTR-9DWA-HP4S"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["LicenceKeysRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddedLicenceKeys"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/keys",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    deleteLicenceKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-deleteLicenceKey
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 */
+                productId: components["parameters"]["productId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                keyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 */
+                orderId: components["parameters"]["orderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DigitalDeliveries"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/deliveries",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/deliveries",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/deliveries",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/deliveries",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    deliverOrder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-deliverOrder
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 */
+                orderId: components["parameters"]["orderId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "isReleased": false,
+                 *       "sendsEmail": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["DigitalDeliveriesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DigitalDeliveries"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/deliveries",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/deliveries",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/deliveries",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/deliveries",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/deliveries",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/deliveries",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    setDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-setDelivery
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
+                 */
+                orderId: components["parameters"]["orderId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 01941F29-7C00-7000-ADE0-3E93CAA652D8
+                 */
+                lineItemId: components["parameters"]["lineItemId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "isRevoked": false,
+                 *       "maxDownloads": 10,
+                 *       "expiresOn": "2026-11-15T08:30:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["DigitalDeliveryRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DigitalDeliveries"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/deliveries/01941F29-7C00-7000-ADE0-3E93CAA652D8",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/deliveries/01941F29-7C00-7000-ADE0-3E93CAA652D8",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: PUT /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/deliveries/01941F29-7C00-7000-ADE0-3E93CAA652D8",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/deliveries/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/deliveries/01941F29-7C00-7000-ADE0-3E93CAA652D8",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/deliveries/01941F29-7C00-7000-ADE0-3E93CAA652D8",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -50261,6 +52241,283 @@ export interface operations {
             "4XX": components["responses"]["Refused"];
         };
     };
+    addDownloadFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-addDownloadFile
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 */
+                productId: components["parameters"]["productId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["DownloadFileUpload"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DigitalProduct"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: multipart/form-data, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/downloads/files",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    replaceDownloadFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-replaceDownloadFile
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 */
+                productId: components["parameters"]["productId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                fileId: components["parameters"]["fileId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["DownloadFileUpload"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DigitalProduct"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: multipart/form-data, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/versions",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/versions",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/versions",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/00000000-0000-0000-0000-000000000000/versions",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/versions",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/versions",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
     sendBackupPart: {
         parameters: {
             query?: never;
@@ -52816,6 +55073,404 @@ export interface operations {
                      * @constant
                      */
                     eventType: "REVIEW_REPORTED";
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
+                    entity: components["schemas"]["Product"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description What changed.
+                     * @example {}
+                     */
+                    data: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description It was accepted; the body of the answer does not matter. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is sent again: after a minute for the first time, then ever later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onDownloadsDelivered: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The same for every attempt of this event.
+                 * @example evt_5c1d3a0e9b7f4c2d8a6e000000001267
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Seconds since 1970, when the call was made.
+                 * @example 1763195400
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Standard Webhooks: check it with the library of your language and the secret of the webhook.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Base64 of the HMAC-SHA256 of the body, with the app's client secret; a private app's with the webhook's secret.
+                 * @example K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "X-Epages-Hmac-Sha256": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Id of the webhook.
+                     * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    id: string;
+                    /**
+                     * @description Address of the shop in the API.
+                     * @example https://shop.example/rs/shops/DemoShop
+                     */
+                    baseUrl: string;
+                    /**
+                     * @description Address of what the event is about.
+                     * @example https://shop.example/rs/shops/DemoShop/orders/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    entityUrl: string;
+                    /**
+                     * @description When it happened.
+                     * @example 2026-11-15T08:30:00Z
+                     */
+                    createdOn: string;
+                    /**
+                     * @description What happened.
+                     * @example DOWNLOADS_DELIVERED
+                     * @constant
+                     */
+                    eventType: "DOWNLOADS_DELIVERED";
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
+                    entity: components["schemas"]["Order"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
+                    /**
+                     * @description What changed.
+                     * @example {}
+                     */
+                    data: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description It was accepted; the body of the answer does not matter. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is sent again: after a minute for the first time, then ever later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onKeysRevoked: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The same for every attempt of this event.
+                 * @example evt_5c1d3a0e9b7f4c2d8a6e000000001267
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Seconds since 1970, when the call was made.
+                 * @example 1763195400
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Standard Webhooks: check it with the library of your language and the secret of the webhook.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Base64 of the HMAC-SHA256 of the body, with the app's client secret; a private app's with the webhook's secret.
+                 * @example K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "X-Epages-Hmac-Sha256": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Id of the webhook.
+                     * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    id: string;
+                    /**
+                     * @description Address of the shop in the API.
+                     * @example https://shop.example/rs/shops/DemoShop
+                     */
+                    baseUrl: string;
+                    /**
+                     * @description Address of what the event is about.
+                     * @example https://shop.example/rs/shops/DemoShop/orders/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    entityUrl: string;
+                    /**
+                     * @description When it happened.
+                     * @example 2026-11-15T08:30:00Z
+                     */
+                    createdOn: string;
+                    /**
+                     * @description What happened.
+                     * @example KEYS_REVOKED
+                     * @constant
+                     */
+                    eventType: "KEYS_REVOKED";
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
+                    entity: components["schemas"]["Order"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description The delivery of an app that was chosen for the order; null: none. Only where the webhook includes fields.
+                     * @example null
+                     */
+                    deliveryOption?: components["schemas"]["OrderDeliveryOption"] | null;
+                    /**
+                     * @description What changed.
+                     * @example {}
+                     */
+                    data: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description It was accepted; the body of the answer does not matter. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is sent again: after a minute for the first time, then ever later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onKeysAdded: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The same for every attempt of this event.
+                 * @example evt_5c1d3a0e9b7f4c2d8a6e000000001267
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Seconds since 1970, when the call was made.
+                 * @example 1763195400
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Standard Webhooks: check it with the library of your language and the secret of the webhook.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Base64 of the HMAC-SHA256 of the body, with the app's client secret; a private app's with the webhook's secret.
+                 * @example K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "X-Epages-Hmac-Sha256": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Id of the webhook.
+                     * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    id: string;
+                    /**
+                     * @description Address of the shop in the API.
+                     * @example https://shop.example/rs/shops/DemoShop
+                     */
+                    baseUrl: string;
+                    /**
+                     * @description Address of what the event is about.
+                     * @example https://shop.example/rs/shops/DemoShop/orders/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    entityUrl: string;
+                    /**
+                     * @description When it happened.
+                     * @example 2026-11-15T08:30:00Z
+                     */
+                    createdOn: string;
+                    /**
+                     * @description What happened.
+                     * @example KEYS_ADDED
+                     * @constant
+                     */
+                    eventType: "KEYS_ADDED";
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
+                    entity: components["schemas"]["Product"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description What changed.
+                     * @example {}
+                     */
+                    data: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description It was accepted; the body of the answer does not matter. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is sent again: after a minute for the first time, then ever later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onKeysLow: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The same for every attempt of this event.
+                 * @example evt_5c1d3a0e9b7f4c2d8a6e000000001267
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Seconds since 1970, when the call was made.
+                 * @example 1763195400
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Standard Webhooks: check it with the library of your language and the secret of the webhook.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Base64 of the HMAC-SHA256 of the body, with the app's client secret; a private app's with the webhook's secret.
+                 * @example K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "X-Epages-Hmac-Sha256": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Id of the webhook.
+                     * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    id: string;
+                    /**
+                     * @description Address of the shop in the API.
+                     * @example https://shop.example/rs/shops/DemoShop
+                     */
+                    baseUrl: string;
+                    /**
+                     * @description Address of what the event is about.
+                     * @example https://shop.example/rs/shops/DemoShop/orders/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    entityUrl: string;
+                    /**
+                     * @description When it happened.
+                     * @example 2026-11-15T08:30:00Z
+                     */
+                    createdOn: string;
+                    /**
+                     * @description What happened.
+                     * @example KEYS_LOW
+                     * @constant
+                     */
+                    eventType: "KEYS_LOW";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Product"] | Record<string, never>;
                     /**

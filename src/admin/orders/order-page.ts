@@ -17,6 +17,7 @@ import { billingAddress, cancel, note, shippingAddress } from './data-actions.ts
 import { credit, email, invoice } from './document-actions.ts';
 import { documentsCard } from './documents.ts';
 import { isWaiting, recordReturn, RETURN_OPTIONS, returnFields, saveReturn } from './return-actions.ts';
+import { deliveriesCard } from '../downloads/order-deliveries.ts';
 import { tagCard } from './tag-card.ts';
 import { ship } from './shipment-actions.ts';
 import { historyCard } from './history-view.ts';
@@ -126,9 +127,10 @@ async function orderPage(
   draft?: Draft,
 ): Promise<AdminPage> {
   const { visit, order } = view;
-  const [fields, tags] = await Promise.all([
+  const [fields, tags, deliveries] = await Promise.all([
     fieldCard(visit, 'order', { orderId: order.orderId }),
     tagCard(visit, order.orderId),
+    deliveriesCard(visit, order),
   ]);
   const { messages, language } = visit;
   const blocks = blocksOf(visit, 'order', [order.orderId]);
@@ -148,7 +150,7 @@ async function orderPage(
       ${editingNotice(view)}
       <div class="sides">
         <div class="stack">
-          ${panelView(view, panel, draft)} ${linesCard(view)} ${activityCards(view)}
+          ${panelView(view, panel, draft)} ${linesCard(view)} ${deliveries} ${activityCards(view)}
           ${view.documents.length > 0 && documentsCard(view, request.query('document'))} ${historyCard(view)}
         </div>
         <div class="stack">${sideCards(view)} ${tags} ${fields} ${blocks.markup}</div>

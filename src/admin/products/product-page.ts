@@ -13,7 +13,14 @@ export async function readProduct({ db, shopId }: ShopVisit, productId: string):
   return row;
 }
 
-export type ProductTab = 'product' | 'variations' | 'attributes' | 'bundle' | 'related' | 'prices';
+export type ProductTab =
+  | 'product'
+  | 'variations'
+  | 'attributes'
+  | 'bundle'
+  | 'related'
+  | 'downloads'
+  | 'prices';
 
 const TAB_PATHS: Readonly<Record<ProductTab, string>> = {
   product: '',
@@ -21,6 +28,7 @@ const TAB_PATHS: Readonly<Record<ProductTab, string>> = {
   attributes: '/attributes',
   bundle: '/bundle',
   related: '/related',
+  downloads: '/downloads',
   prices: '/prices',
 };
 
@@ -39,7 +47,9 @@ export function productPage(
   const tabs = (Object.keys(TAB_PATHS) as ProductTab[]).filter(
     (tab) =>
       (row.kind !== 'variation' || (tab !== 'variations' && tab !== 'related')) &&
-      (row.kind === 'regular' || tab !== 'bundle'),
+      (row.kind === 'regular' || tab !== 'bundle') &&
+      // Variations are sold, so files and keys are theirs.
+      (row.kind !== 'master' || tab !== 'downloads'),
   );
   return {
     ...page,

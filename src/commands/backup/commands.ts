@@ -88,7 +88,7 @@ export const handlers = {
       const wanted = as ?? backup.manifest.shopId;
       if (await findShop(db, wanted)) throw shopExists(wanted);
       const progress = startProgress('rows and files', backup.bytes);
-      const { shopId, files, appsWithoutSecret, webhooksWithoutSecret, paymentsWithoutKeys } =
+      const { shopId, files, appsWithoutSecret, webhooksWithoutSecret, paymentsWithoutKeys, unreadableKeys } =
         await restoreShop(db, config, backup, {
           as,
           keys: { own: await installationKey(config), former },
@@ -118,6 +118,11 @@ export const handlers = {
       if (paymentsWithoutKeys > 0) {
         print(
           `The keys of ${counted(paymentsWithoutKeys, 'payment method')} were left out, because they were sealed with another key. Set them again: npx kontor payment set ${shopId} METHOD`,
+        );
+      }
+      if (unreadableKeys > 0) {
+        print(
+          `Nobody can read ${counted(unreadableKeys, 'licence key')}, because they were sealed with another key (see --source-key).`,
         );
       }
     });

@@ -16,12 +16,18 @@ const KEPT_TABLES = [
   'dkim_key',
   'email_problem',
   'email_relay',
+  'licence_key',
   'review_objection',
   'saved_view',
   'shop_day',
   'shop_user',
   'transport_account',
 ] as const;
+
+/**
+ * Of these, the rows of a backup are left out as well: licence keys that were given away since must not be free again.
+ */
+export const KEPT_AS_THEY_ARE: readonly string[] = ['licence_key'];
 
 /** What the host has decided about the shop, and the domains that are proved for it. */
 export interface ReplacedShop {

@@ -8,6 +8,7 @@ import { catalogueSql, type Sql } from '../../db/sql.ts';
 import { readDemoAccess } from '../../http/demo-access.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { isMediaName, type MediaStorage } from '../../platform/media/storage.ts';
+import { resealLicenceKeys } from '../../downloads/reseal.ts';
 import { resealAccounts } from '../../orders/payments/accounts.ts';
 import { restoreManifests } from '../../apps/manifest/restore.ts';
 import { resealSecrets, resealWebhookSecrets, type SealingKeys } from '../../apps/apps.ts';
@@ -21,7 +22,7 @@ import { setTextFormats, type NewChunk } from '../../platform/backup/content.ts'
 import { BackupProblem, chunkName, readChunks, toSingleLine } from '../../platform/backup/file.ts';
 import type { CheckedBackup } from '../../platform/backup/manifest.ts';
 import { unpackRows, UnpackProblem } from '../../platform/backup/unpack-rows.ts';
-import { putBack, takeOutShop } from './replace.ts';
+import { KEPT_AS_THEY_ARE, putBack, takeOutShop } from './replace.ts';
 import { openOlderSchema } from './older-schema.ts';
 import { findShopTables, quoted, type TableColumn, type ShopTable } from '../../platform/backup/tables.ts';
 
@@ -77,12 +78,14 @@ export interface Restored {
   webhooksWithoutSecret: number;
   /** The number of payment methods that have lost their keys, because no key opens them. */
   paymentsWithoutKeys: number;
+  /** The number of licence keys that no key opens. */
+  unreadableKeys: number;
 }
 
 /**
  * Data that a copy under another id does not get: tokens, because access to one shop does not imply access to the
  * other, domains, because a host belongs to one shop, webhooks, because their receivers would take the events of the
- * copy for those of the shop, rules, because they send emails and call addresses, manifests of apps with what was typed
+ * copy for those of the shop, licence keys, because each is given away once, rules, because they send emails and call addresses, manifests of apps with what was typed
  * into their fields, assistants that people have connected, and the keys and payments at providers, because both shops would request, cancel and refund the
  * same money.
  */
@@ -94,6 +97,7 @@ const OF_ONE_SHOP_ONLY: readonly string[] = [
   'pending_domain',
   'webhook',
   'webhook_delivery',
+  'licence_key',
   'rule',
   'rule_run',
   'payment_account',
@@ -187,7 +191,8 @@ export async function insertShop(
   let hasBegunFiles = false;
   try {
     await insertContent(tx, source, shopId, {
-      isLeftOut: (table) => isCopy && OF_ONE_SHOP_ONLY.includes(table),
+      isLeftOut: (table) =>
+        (isCopy && OF_ONE_SHOP_ONLY.includes(table)) || (hasFiles && KEPT_AS_THEY_ARE.includes(table)),
       change: (lines) => (isCopy ? withNewPaths(lines, manifest.shopId, shopId) : lines),
       // Caches of a running service may hold versions of an earlier shop with the same ids, or of the shop this is a copy of.
       versionOffset: randomInt(2 ** 40),
@@ -207,10 +212,11 @@ export async function insertShop(
     const webhooksWithoutSecret = await resealWebhookSecrets(tx, shopId, keys);
     await restoreManifests(tx, shopId, keys);
     const paymentsWithoutKeys = await resealAccounts(tx, shopId, keys);
+    const unreadableKeys = await resealLicenceKeys(tx, shopId, keys);
     // The plan to delete it was about the shop that the rows are of.
     await updateDeletion(tx, shopId, null);
     await finish();
-    return { shopId, files, appsWithoutSecret, webhooksWithoutSecret, paymentsWithoutKeys };
+    return { shopId, files, appsWithoutSecret, webhooksWithoutSecret, paymentsWithoutKeys, unreadableKeys };
   } catch (error) {
     if (hasBegunFiles && !present) await storage.removeShop(shopId);
     throw error;

@@ -257,6 +257,7 @@ describe('erasing', () => {
         tasksDeleted: 0,
         reviewsDeleted: 0,
         reviewReportsErased: 0,
+        downloadsClosed: 0,
         note: NOTE,
       },
     });

@@ -6,6 +6,7 @@ import type { Config } from '../../config.ts';
 import type { Transaction } from '../../db/database.ts';
 import { catalogueSql, sql, type Sql } from '../../db/sql.ts';
 import { openMediaStorage } from '../media/open-storage.ts';
+import { isPublicName } from '../media/storage.ts';
 import { packageVersion, setTextFormats } from './content.ts';
 import { findShopTables, quoted, type ShopTable } from './tables.ts';
 
@@ -13,6 +14,7 @@ import { findShopTables, quoted, type ShopTable } from './tables.ts';
 export const NOT_OPEN: Readonly<Record<string, string>> = {
   account_passkey: 'A passkey works on the domain of this shop only.',
   category_listing: 'It is made from the products and categories.',
+  download_run: 'The state of work of this installation.',
   demo_payment: 'Payments of the demonstration, which nobody has made.',
   import_record: 'It says what came from which shop, in ids of this installation.',
   listing: 'It is made from the products.',
@@ -42,6 +44,8 @@ export const NOT_OPEN_COLUMNS: Readonly<Record<string, string>> = {
   'assistant_session.leased_until': 'the state of work of this installation',
   'cart.token_hash': 'a secret',
   'customer_order.cart_token_hash': 'a secret',
+  'licence_key.key_sealed': 'a secret: who knows the key has what was sold',
+  'licence_key.key_hash': 'a secret',
   'gift_card.code_hash': 'a secret: who knows the code has the money',
   'payment_attempt.redirect_to': 'a secret: who knows the address can pay',
   'payment_attempt.token_sealed': 'a secret: who has the token can charge the buyer',
@@ -215,6 +219,8 @@ async function writePictures(
   const storage = openMediaStorage(config);
   let pictures = 0;
   for await (const name of storage.files(shopId)) {
+    // Downloads are stored in parts that no other program reads; the merchant has uploaded them.
+    if (!isPublicName(name)) continue;
     const stream = await storage.read(name);
     // It was removed meanwhile.
     if (!stream) continue;

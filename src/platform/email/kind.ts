@@ -95,6 +95,8 @@ export interface EmailKind<Facts extends object = object, Words extends EmailMes
    * subject no longer exists, and nothing is sent.
    */
   load?(db: Queries, email: EmailRequest): Promise<Facts | undefined>;
+  /** Facts that are secrets and stand nowhere in clear: they are opened when the email is sent. */
+  secrets?(db: Queries, email: EmailRequest<Facts>, config: Config): Promise<Partial<Facts>>;
   /** undefined: the subject of the email no longer exists, and nothing is sent. */
   attachments?(db: Queries, email: EmailRequest<Facts>, config: Config): Promise<Attachment[] | undefined>;
   /** Made-up facts, to preview an email; a function where amounts or dates depend on the locale. */

@@ -44,7 +44,8 @@ export async function loadContent(
 ): Promise<{ email: QueuedEmail; attachments: Attachment[] } | undefined> {
   const facts = kind.load ? await kind.load(db, email) : email.facts;
   if (!facts) return undefined;
-  const loaded = { ...email, facts };
+  const secrets = kind.secrets ? await kind.secrets(db, { ...email, facts }, config) : {};
+  const loaded = { ...email, facts: { ...facts, ...secrets } };
   const attachments = kind.attachments ? await kind.attachments(db, loaded, config) : [];
   return attachments && { email: loaded, attachments };
 }

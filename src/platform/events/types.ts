@@ -77,6 +77,26 @@ export const EVENT_TYPES = {
     scope: 'orders_read',
     summary: 'A visitor has reported a review of a product.',
   },
+  DOWNLOADS_DELIVERED: {
+    resource: 'order',
+    scope: 'orders_read',
+    summary: 'Files or licence keys of an order were delivered.',
+  },
+  KEYS_REVOKED: {
+    resource: 'order',
+    scope: 'orders_read',
+    summary: 'Licence keys of an order were revoked, because it was refunded or cancelled, or by the shop.',
+  },
+  KEYS_ADDED: {
+    resource: 'product',
+    scope: 'products_read',
+    summary: 'Licence keys of a product were added.',
+  },
+  KEYS_LOW: {
+    resource: 'product',
+    scope: 'products_read',
+    summary: 'Fewer licence keys of a product are left than the shop wants to have.',
+  },
   CUSTOMER_CREATE: { resource: 'customer', scope: 'customers_read', summary: 'A customer was created.' },
   CUSTOMER_ERASE: {
     resource: 'customer',

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { decide, fileEtag } from './conditions.ts';
-import { CACHE_CONTROL, isMediaName, mediaType, type MediaStorage } from './storage.ts';
+import { CACHE_CONTROL, isPublicName, mediaType, type MediaStorage } from './storage.ts';
 
 /** Any page may show an image, and no browser may interpret it as another type. */
 const HEADERS = {
@@ -19,7 +19,7 @@ export function mediaRoutes(app: FastifyInstance, { media }: { media: MediaStora
       reply.headers(HEADERS);
       const { shopId, imageKey, file } = request.params;
       const name = { shopId, folder: imageKey, file };
-      const found = isMediaName(name) ? await media.find(name) : undefined;
+      const found = isPublicName(name) ? await media.find(name) : undefined;
       if (!found) return sendMissing(reply);
       // A browser does not open a sandboxed document: it may save it.
       if (file.endsWith('.pdf')) reply.header('content-disposition', 'attachment');

@@ -53,7 +53,8 @@ export interface ImageFolder {
 
 const SHOP = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 const KEY = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/;
-const FILE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}\.(?:png|jpg|jpeg|gif|ico|pdf)$/;
+const FILE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}\.(?:png|jpg|jpeg|gif|ico|pdf|part)$/;
+const PRIVATE = '.part';
 
 /** In place of a key: files that are not pictures of a product or a category, such as a logo. It is not swept. */
 export const OTHER_FILES = 'files';
@@ -65,6 +66,12 @@ export const isImageFolder = (name: string) => KEY.test(name);
 export function isMediaName({ shopId, folder, file }: MediaName): boolean {
   return SHOP.test(shopId) && (KEY.test(folder) || folder === OTHER_FILES) && FILE.test(file);
 }
+
+/** A part of a file that is not public. */
+export const privatePart = (index: number) => `${String(index).padStart(5, '0')}${PRIVATE}`;
+
+/** What `/media` serves to everybody. */
+export const isPublicName = (name: MediaName) => isMediaName(name) && !name.file.endsWith(PRIVATE);
 
 /** The names of new files; throws at the first invalid one. */
 export function namesOf(shopId: string, folder: string, files: readonly NewFile[]): MediaName[] {
@@ -82,6 +89,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.gif': 'image/gif',
   '.ico': 'image/x-icon',
   '.pdf': 'application/pdf',
+  [PRIVATE]: 'application/octet-stream',
 };
 
 /** The media type of a file with such a name. */
@@ -89,5 +97,5 @@ export function mediaType(file: string): string {
   return TYPES[path.extname(file)]!;
 }
 
-/** A file never changes, so browsers and proxies may keep it as long as they like. */
+/** A file never changes, so browsers and proxies may keep it as long as they like, unless it is private. */
 export const CACHE_CONTROL = 'public, max-age=31536000, immutable';

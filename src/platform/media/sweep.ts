@@ -87,7 +87,8 @@ async function findUnnamed(db: Queries, folders: readonly ImageFolder[]): Promis
 
 /**
  * A logo and the picture of the front page are named by the settings, and by each of their earlier states, which can be
- * restored, the pictures of pages by the versions of them, and those of mailings by their texts. Subqueries that count are answered from an index, folder
+ * restored, the pictures of pages by the versions of them, those of mailings by their texts, and the parts of downloads
+ * by their files. Subqueries that count are answered from an index, folder
  * by folder; joins could read whole tables.
  */
 function findUnnamedOf(db: Queries, shopId: string, imageKeys: readonly string[]) {
@@ -117,5 +118,8 @@ function findUnnamedOf(db: Queries, shopId: string, imageKeys: readonly string[]
         where page_version.shop_id = ${shopId} and page_version.image_keys @> array[folder.image_key]) = 0
       and (
         select count(*) from mailing_text
-        where mailing_text.shop_id = ${shopId} and mailing_text.image_keys @> array[folder.image_key]) = 0`);
+        where mailing_text.shop_id = ${shopId} and mailing_text.image_keys @> array[folder.image_key]) = 0
+      and (
+        select count(*) from download_file
+        where download_file.shop_id = ${shopId} and download_file.storage_key = folder.image_key) = 0`);
 }

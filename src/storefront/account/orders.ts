@@ -1,3 +1,4 @@
+import { findDeliveries } from '../../downloads/delivery-queries.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { formatMoney } from '../../kernel/money.ts';
@@ -21,13 +22,19 @@ export function accountOrders(pages: Pages, tokens: OrderTokens): void {
         countAccountOrders(db, shopId, account.email),
         findAccountOrders(db, shopId, account.email, { limit: PER_PAGE, offset: (page - 1) * PER_PAGE }),
       ]);
+      const deliveries = await findDeliveries(
+        db,
+        shopId,
+        orders.map(({ orderId }) => orderId),
+      );
+      const withDownloads = new Set(deliveries.map(({ orderId }) => orderId));
       return accountPage(visit, account, {
         title: messages.title,
         path: '/account',
         main:
           orders.length > 0
             ? html`<ul class="lines">
-                  ${orders.map((order) => orderLine(visit, order, tokens))}
+                  ${orders.map((order) => orderLine(visit, order, tokens, withDownloads.has(order.orderId)))}
                 </ul>
                 ${pageLinks(visit, page, count)}`
             : html`<p>${messages.empty}</p>
@@ -44,13 +51,16 @@ function pageNumber(text: string | undefined): number {
   return /^[1-9]\d{0,3}$/.test(text ?? '') ? Math.min(Number(text), MAX_PAGE) : 1;
 }
 
-function orderLine(visit: Visit, order: AccountOrder, tokens: OrderTokens): Markup {
+function orderLine(visit: Visit, order: AccountOrder, tokens: OrderTokens, hasDownloads: boolean): Markup {
   const messages = messagesIn(visit.locale).storefront.account.orders;
-  const href = shopPath(visit, `/order/${tokens.token(visit.shopId, order.orderId)}`);
+  const path = `/order/${tokens.token(visit.shopId, order.orderId)}`;
+  const href = shopPath(visit, path);
+  const { heading } = messagesIn(visit.locale).storefront.downloads;
   return html`<li>
     <div class="what">
       <p><a href="${href}">${messages.number} ${order.orderNumber}</a></p>
       <p><small>${mediumDateText(visit, order.createdAt)}</small></p>
+      ${hasDownloads && html`<p><a href="${shopPath(visit, `${path}/downloads`)}">${heading}</a></p>`}
     </div>
     <span class="badge">${messages.states[order.status]}</span>
     <span class="price">${formatMoney(order.grandTotal, order.currency, visit.locale)}</span>

@@ -20,6 +20,7 @@ import { withdrawalEnd } from '../../orders/withdrawal-period.ts';
 import { nextSteps } from '../checkout/confirmation.ts';
 import { linesAndTotals, orderParties } from '../checkout/review-step.ts';
 import { sentProducts } from '../../reviews/reviewable.ts';
+import { downloadsSummary } from '../downloads/downloads-summary.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { isOfferedHere, payableOfOrder } from '../payment/offered.ts';
@@ -66,11 +67,12 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
   const { db, shopId, locale, settings, origin } = visit;
   const { order } = opened;
   const messages = messagesIn(locale).storefront.order;
-  const [documents, returnSteps, payment, methods] = await Promise.all([
+  const [documents, returnSteps, payment, methods, downloads] = await Promise.all([
     findDocuments(db, shopId, order.orderId, { limit: MAX_DOCUMENTS, offset: 0, withPdf: false }),
     findReturnSteps(db, shopId, order.orderId),
     paymentState(db, shopId, order),
     otherPaymentMethods(db, shopId, opened, (method) => isOfferedHere(visit, method, payableOfOrder(order))),
+    downloadsSummary(visit, opened),
   ]);
   const view = toOrder(order, { locale, origin, settings });
   const isUnpaid = payment.outstanding > 0 && !order.paidOn;
@@ -86,6 +88,7 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
         ${otherMethods(visit, opened.token, methods)} ${parcels(visit, opened)}
         ${delivery !== undefined && html`<p>${delivery}</p>`} ${returnedList(visit, opened)}
       </section>
+      ${downloads}
       <div class="columns">
         <section aria-labelledby="history">
           <h2 id="history">${messages.history}</h2>

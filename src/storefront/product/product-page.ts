@@ -11,6 +11,7 @@ import { parseVersions } from '../../catalogue/products/listing-page.ts';
 import { findProductRows } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
+import { findDigitalProduct } from '../../downloads/queries.ts';
 import { findVisitorCart } from '../cart/visitor-cart.ts';
 import { cartForApps } from '../scripts/events.ts';
 import { findOrRender, pageCache, visitorOptions, type RenderedPage } from '../page-cache.ts';
@@ -161,11 +162,17 @@ async function renderContent(
     isDigital: taxClassFor(offerRow.taxClassId ?? offerRow.master?.taxClassId ?? null, settings).digital,
   };
   const delivery = productDelivery(visit, delivered, db.now);
+  // A product becomes digital content with its first file or key, so the others are not looked up.
+  const digital =
+    delivered.facts.withdrawalExcluded === 'digitalContent'
+      ? await findDigitalProduct(db, shopId, offerRow.productId)
+      : undefined;
   const currency = offer.product.priceInfo.price?.currency ?? settings.defaultCurrency;
   const goods = smallestOrder(offerRow, currency, settings);
   const places = goods ? deliveryPlaces(goods, delivered, settings) : [];
   const model: ProductPageModel = {
     delivery,
+    digital,
     places: { list: places, currency, now: db.now },
     row,
     product,

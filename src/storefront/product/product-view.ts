@@ -6,6 +6,7 @@ import { inheritedFacts } from '../../catalogue/products/facts.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
+import type { DigitalProduct } from '../../downloads/queries.ts';
 import { breadcrumbData, breadcrumbNavigation, type Breadcrumb } from '../listing/listing-view.ts';
 import { merchantHtml } from '../../content/merchant-html/merchant-html.ts';
 import { appFrame, originsOf, type AppBlock } from '../content/app-frame.ts';
@@ -55,6 +56,8 @@ export interface ProductPageModel {
   isWished: boolean;
   /** When the offer arrives if ordered now; undefined: unknown. */
   delivery: ProductDelivery | undefined;
+  /** It is delivered as files or licence keys. */
+  digital: Pick<DigitalProduct, 'hasFiles' | 'hasKeys'> | undefined;
   /** Where the shop delivers the offer to, with prices in this currency. */
   places: { list: readonly DeliveryPlace[]; currency: string; now: Date };
   pictures: readonly ResponsivePicture[];
@@ -122,7 +125,8 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           ${productWithdrawalNote(visit, offer)}
           ${chosen && variationChoices(visit, { row, variations, chosen })}
           ${availability(visit, offer, { isShort: delivery !== undefined })}
-          ${delivery && html`<p class="arrival">${delivery.text}</p>`} ${shownParts(visit, model.parts)}
+          ${delivery && html`<p class="arrival">${delivery.text}</p>`}
+          ${offer.forSale && digitalDelivery(visit, model)} ${shownParts(visit, model.parts)}
           ${offer.forSale && deliveryPlacesView(visit, places, currency, now)} ${buyForm(visit, offer, model)}
           ${wishlistForm(visit, offer, isWished)} ${notifyForm(visit, offer)} ${bulkPrices(visit, offer)}
         </div>
@@ -161,6 +165,13 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
 }
 
 /** Escaped as one text, because a template per line is too slow for the many lines that a client may send. */
+/** Nothing is sent by a carrier. */
+function digitalDelivery({ locale }: Visit, { digital }: ProductPageModel): Markup | false {
+  const messages = messagesIn(locale).storefront.downloads;
+  if (digital?.hasFiles) return html`<p class="arrival">${messages.atOnce}</p>`;
+  return digital?.hasKeys === true && html`<p class="arrival">${messages.keyAtOnce}</p>`;
+}
+
 function featureItems(lines: readonly string[]): Markup {
   return safe(lines.map((line) => `<li>${escapeHtml(line)}</li>`).join(''));
 }
