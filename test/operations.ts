@@ -1053,6 +1053,44 @@ const freshRedirect: Fact<string> = async ({ service: { db }, shopId }) => {
 };
 const readRedirect = once(freshRedirect);
 
+const priceList = once(async ({ service: { db }, shopId }: Shop) => {
+  const priceListId = newId(db.now);
+  const list = {
+    priceListId,
+    key: 'sweep',
+    name: 'Sweep',
+    active: true,
+    customerGroups: ['Cafes'],
+    from: '2026-01-01T00:00:00Z',
+    to: '2199-01-01T00:00:00Z',
+  };
+  await db.transaction(async (tx) => {
+    await tx.run(sql`
+      update shop set settings = settings || ${{ priceLists: [list] }}::jsonb where shop_id = ${shopId}`);
+    await moveSettingsVersion(tx, shopId);
+  });
+  return priceListId;
+});
+
+const listedNumber = async (shop: Shop): Promise<string> => {
+  const productId = await lastingProduct(shop);
+  const row = await shop.service.db.one<{ number: string }>(sql`
+    select product_number as number from product
+    where shop_id = ${shop.shopId} and product_id = ${productId}`);
+  return row!.number;
+};
+
+/** A list in which a product has a price. */
+const filledPriceList = once(async (shop: Shop) => {
+  const priceListId = await priceList(shop);
+  await shop.service.db.run(sql`
+    update product set version = version + 1, facts = facts || ${{
+      listPrices: [{ priceListId, tiers: [{ quantity: '5', prices: { EUR: 700 } }] }],
+    }}::jsonb
+    where shop_id = ${shop.shopId} and product_number = ${await listedNumber(shop)}`);
+  return priceListId;
+});
+
 /** Visitors have asked for it. */
 const missedAddress = async ({ service: { db }, shopId }: Shop, address: string) => {
   await db.run(sql`
@@ -3176,6 +3214,56 @@ export const OPERATIONS: readonly Operation[] = [
     labels: [],
     status: 204,
     params: { redirectId: freshRedirect },
+  }),
+  operation('GET /manage/price-lists', 'products_read', {
+    labels: [],
+    search: async (shop) => {
+      await filledPriceList(shop);
+      return '';
+    },
+    answer: shape(
+      'items: array',
+      under(
+        'items[]',
+        shape(
+          'priceListId: string\nkey: string\nname: string\nactive: boolean\ncustomerGroups: array\ncustomerGroups[]: string\nfrom: string\nto: string\nproducts: integer',
+        ),
+      ),
+    ),
+  }),
+  operation('GET /manage/price-lists/{priceListId}/prices', 'products_write', {
+    labels: [],
+    largestPage: 500,
+    query: words('page resultsPerPage'),
+    params: { priceListId: filledPriceList },
+    answer: paged(
+      shape(
+        'productId: string\nproductNumber: string\nprices: array',
+        under('prices[]', shape('currency: string\nquantity: string\nprice: number')),
+      ),
+    ),
+  }),
+  operation('PATCH /manage/price-lists/{priceListId}/prices', 'products_write', {
+    labels: [],
+    params: { priceListId: priceList },
+    body: async (shop) => ({
+      prices: [{ productNumber: await listedNumber(shop), currency: 'EUR', quantity: 10, price: 6.5 }],
+    }),
+    request: shape(
+      'prices: array',
+      under(
+        'prices[]',
+        shape(
+          'productNumber: string\ncurrency?: string|null\nquantity?: number|string|null\nprice: number|string|null',
+        ),
+      ),
+    ),
+    answer: shape('changed: integer'),
+  }),
+  operation('DELETE /manage/price-lists/{priceListId}/prices', 'products_write', {
+    labels: [],
+    status: 204,
+    params: { priceListId: priceList },
   }),
   operation('GET /manage/missed-addresses', 'products_write', {
     labels: [],

@@ -53,6 +53,7 @@ import { ruleLogPages } from './automation/log-pages.ts';
 import { taskPages } from './automation/task-pages.ts';
 import { fieldDefinitionPages } from './fields/definition-pages.ts';
 import { fieldValuePages } from './fields/value-pages.ts';
+import { priceListPages } from './pricelists/price-list.ts';
 import { redirectPages } from './redirects/redirects.ts';
 import { giftCardPages } from './giftcards/gift-cards.ts';
 import { reviewPages } from './reviews/review-pages.ts';
@@ -149,6 +150,7 @@ export async function adminRoutes(
     sandboxesPages(shopPages);
     categoryTreePages(shopPages);
     categoryPages(shopPages);
+    priceListPages(shopPages);
     redirectPages(shopPages);
     fieldDefinitionPages(shopPages);
     rulePages(shopPages);

@@ -139,6 +139,7 @@ import { updatedProducts } from '../catalogue/products/updated.ts';
 import { variationOperations } from '../catalogue/products/variations.ts';
 import { watchedProducts } from '../catalogue/products/watched-products.ts';
 import { createMissedAddresses } from '../catalogue/redirects/missed.ts';
+import { priceLists } from '../catalogue/pricelists/routes.ts';
 import { redirects } from '../catalogue/redirects/routes.ts';
 import { productTypeOperations } from '../catalogue/producttypes/routes.ts';
 import { bringRulesForward } from '../rules/queries.ts';
@@ -454,6 +455,7 @@ export async function buildApp({
   shippingMethods(api);
   categories(api);
   redirects(api);
+  priceLists(api);
   moveCategories(api);
   categoryFields(api);
   assignments(api);

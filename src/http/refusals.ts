@@ -540,6 +540,11 @@ export const SHARED_REFUSALS = {
     message:
       'The customer has orders that are not finished: {orders} and {more} more. Close or cancel them first, or erase with force',
   },
+  PRICE_LIST_STEPS: {
+    status: 400,
+    message: 'A product has at most {limit} quantities in a price list',
+    field: 'prices',
+  },
   COUPON_IDENTIFIER_TAKEN: { status: 409, message: 'This identifier is taken', field: 'identifier' },
   COUPON_CODE_TAKEN: { status: 409, message: 'This code belongs to another campaign', field: 'code' },
 

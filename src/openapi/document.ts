@@ -371,6 +371,7 @@ const TAGS: Readonly<Record<string, string>> = {
     'Rules of the merchant that act when something happens or at an hour, if conditions hold, what they have done, and the tasks of the team.',
   'custom fields':
     'What products, categories, customers, carts, orders and the shop may have beyond what all have.',
+  'price-lists': 'Prices of customer groups for a time.',
   redirects: 'Former addresses of the shop, and where they lead.',
   'product-category-assignments': 'Which products are in which categories.',
   products: 'Products: prices, stock, texts, variations, images.',

@@ -3,7 +3,13 @@ import type { TaxType } from '../http/price.ts';
 import type { ImageSizes } from '../platform/media/images.ts';
 import { headlineTexts, withdrawalExclusion } from '../catalogue/products/custom-text.ts';
 import type { DurabilityGuarantee, ProductFacts, WithdrawalExclusion } from '../catalogue/products/facts.ts';
-import { inCurrency, priceIn, pricedTiers, type PricedTier } from '../catalogue/products/prices.ts';
+import {
+  inCurrency,
+  priceIn,
+  pricedTiers,
+  withListPrices,
+  type PricedTier,
+} from '../catalogue/products/prices.ts';
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import { selectionOf } from '../catalogue/products/render.ts';
 import type { BasketDiscount, PaymentMethod, Settings, ShippingMethod } from '../shops/settings/settings.ts';
@@ -34,6 +40,7 @@ import {
   type LinePriceQuestion,
 } from './line-prices.ts';
 import { contentPromotions, findByCode, promotionsFor, type ContentPromotion } from './cart-promotions.ts';
+import { priceListsFor } from './price-lists.ts';
 import { taxesOfApps, taxQuestion, type TaxQuestion } from './app-taxes.ts';
 import { toShownPrice, type AppliedTax } from './tax.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
@@ -217,7 +224,7 @@ export interface PricedContent {
 }
 
 export function contentOf(cart: CartSelection, settings: Settings, now: Date): PricedContent {
-  const { lines, appPrices } = pricedLines(cart, settings);
+  const { lines, appPrices } = pricedLines(cart, settings, now);
   const option = chosenOption(cart);
   const { facts, appTaxes } = taxedInput(cart, lines, settings, now);
   let totals = cartTotals(facts, settings);
@@ -291,7 +298,7 @@ export function deliveryQuestionOf(
   settings: Settings,
   now: Date,
 ): DeliveryQuestion | undefined {
-  const { lines } = pricedLines(cart, settings);
+  const { lines } = pricedLines(cart, settings, now);
   const selection = { ...cart, shippingMethodId: ANY_OPTION.shippingMethodId, deliveryOption: ANY_OPTION };
   const { facts } = taxedInput(selection, lines, settings, now);
   const totals = cartTotals(facts, settings);
@@ -338,13 +345,17 @@ function inputOf(cart: CartSelection, lines: readonly KnownLine[], settings: Set
 }
 
 /** What apps are asked about the prices of this cart; undefined: it has no line whose price is open. */
-export function linePriceQuestionOf(cart: CartSelection, settings: Settings): LinePriceQuestion | undefined {
-  return linePriceQuestion(cart, knownLines(cart, settings), settings);
+export function linePriceQuestionOf(
+  cart: CartSelection,
+  settings: Settings,
+  now: Date,
+): LinePriceQuestion | undefined {
+  return linePriceQuestion(cart, knownLines(cart, settings, now), settings);
 }
 
 /** What apps are asked about the taxes of this cart; undefined: there is nothing to ask. */
 export function taxQuestionOf(cart: CartSelection, settings: Settings, now: Date): TaxQuestion | undefined {
-  const { lines } = pricedLines(cart, settings);
+  const { lines } = pricedLines(cart, settings, now);
   return taxQuestion(inputOf(cart, lines, settings, now), lines, settings);
 }
 
@@ -361,8 +372,9 @@ function taxedInput(cart: CartSelection, lines: readonly KnownLine[], settings: 
 function pricedLines(
   cart: CartSelection,
   settings: Settings,
+  now: Date,
 ): { lines: readonly KnownLine[]; appPrices: ReadonlyMap<string, AppPrice> } {
-  const lines = knownLines(cart, settings);
+  const lines = knownLines(cart, settings, now);
   const appPrices = appPricesOf(cart, lines, settings);
   if (appPrices.size === 0) return { lines, appPrices };
   return {
@@ -375,12 +387,14 @@ function pricedLines(
  * A product that was deleted, or has lost its price, cannot be sold: its line is left out. In a currency that the shop
  * has given up, no product can be sold.
  */
-function knownLines(cart: CartSelection, settings: Settings): KnownLine[] {
+function knownLines(cart: CartSelection, settings: Settings, now: Date): KnownLine[] {
   if (!settings.currencies.includes(cart.currency)) return [];
   const byId = new Map(cart.products.map((product) => [product.productId, product]));
+  const priceListIds = priceListsFor(cart.customerGroupId, settings, now);
   return cart.lines.flatMap((line) => {
-    const product = byId.get(line.productId);
-    if (!product) return [];
+    const found = byId.get(line.productId);
+    if (!found) return [];
+    const product = withListPrices(found, cart.customerGroupId, priceListIds);
     const hasPrice = line.price !== undefined || priceIn(product.prices, cart.currency, settings) !== null;
     if (!hasPrice) return [];
     const { quantity, price = null, customText } = line;

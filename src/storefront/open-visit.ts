@@ -115,7 +115,7 @@ export async function openVisit(
     locale: namedLocale ?? rememberedLocale(session, account, settings),
     isLocaleNamed: namedLocale !== undefined,
     currency: visitCurrency([query['currency'] ?? []].flat()[0], session, settings),
-    priceView: priceViewOf(session, account, settings),
+    priceView: priceViewOf(session, account, settings, db.now),
     origin,
     pageOrigin,
     base,

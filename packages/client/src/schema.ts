@@ -2166,6 +2166,62 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/price-lists": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List price lists
+         * @description Prices of customer groups for a time. The lists themselves are settings; their prices belong to the products.
+         *
+         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listPriceLists"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/price-lists/{priceListId}/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List prices of a price list
+         * @description The products of a list with their prices, by number.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listPricesOfList"];
+        put?: never;
+        post?: never;
+        /**
+         * Clear prices of a price list
+         * @description Takes all prices out of a list.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        delete: operations["clearPricesOfList"];
+        options?: never;
+        head?: never;
+        /**
+         * Change prices of a price list
+         * @description Sets prices, or takes them away; all others stay. All or none of them: the first one that can't be is named. A product has at most 20 quantities in a list.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         */
+        patch: operations["changePricesOfList"];
+        trace?: never;
+    };
     "/manage/shops/{shopId}/categories/{categoryId}/place": {
         parameters: {
             query?: never;
@@ -10078,6 +10134,136 @@ export interface components {
              */
             address: string;
         };
+        /** PriceList */
+        PriceList: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            priceListId: string;
+            /**
+             * @description Its name in the settings file.
+             * @example partners-spring
+             */
+            key: string;
+            /**
+             * @description Its name for the people of the shop.
+             * @example Partners, spring 2027
+             */
+            name: string;
+            /**
+             * @description It may apply.
+             * @example true
+             */
+            active: boolean;
+            /** @description The groups whose prices it has. */
+            customerGroups: string[];
+            /**
+             * @description When it begins; null: at once.
+             * @example 2027-03-01T00:00:00Z
+             */
+            from: string | null;
+            /**
+             * @description When it ends; null: never.
+             * @example 2027-06-01T00:00:00Z
+             */
+            to: string | null;
+            /**
+             * @description How many products have prices in it.
+             * @example 120
+             */
+            products: number;
+        };
+        /** PriceLists */
+        PriceLists: {
+            /** @description In the order of the settings. */
+            items: components["schemas"]["PriceList"][];
+        };
+        /** PricesOfAProductInAList */
+        PricesOfAProductInAList: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            productId: string;
+            /**
+             * @description Number of the product.
+             * @example KN-100
+             */
+            productNumber: string;
+            /** @description By quantity. */
+            prices: {
+                /**
+                 * @description ISO 4217 code.
+                 * @example EUR
+                 */
+                currency: string;
+                /**
+                 * @description From this quantity on; 0: any quantity.
+                 * @example 10
+                 */
+                quantity: string;
+                /**
+                 * @description In the tax model of the shop, for as many units as the price of the product.
+                 * @example 17.5
+                 */
+                price: number;
+            }[];
+        };
+        /** PricesOfAList */
+        PricesOfAList: {
+            /**
+             * @description Hits over all pages.
+             * @example 42
+             */
+            results: number;
+            /**
+             * @description The page shown, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description The page size in force.
+             * @example 10
+             */
+            resultsPerPage: number;
+            /** @description The entries of this page. */
+            items: components["schemas"]["PricesOfAProductInAList"][];
+        };
+        /** PricesOfAListRequest */
+        PricesOfAListRequest: {
+            /** @description At most 1000 prices. */
+            prices: {
+                /**
+                 * @description Number of a product, or of a variation, whose prices come before those of its product.
+                 * @example KN-100
+                 */
+                productNumber: string;
+                /**
+                 * @description One of the shop; absent: its default.
+                 * @example EUR
+                 */
+                currency?: string | null;
+                /**
+                 * @description From this quantity on; absent: 0, which is any quantity.
+                 * @example 10
+                 */
+                quantity?: components["schemas"]["Decimal"] | null;
+                /**
+                 * @description In the tax model of the shop, for as many units as the price of the product; null takes it away.
+                 * @example 17.5
+                 */
+                price: components["schemas"]["Decimal"] | null;
+            }[];
+        };
+        /** ChangedPrices */
+        ChangedPrices: {
+            /**
+             * @description Products with other prices than before.
+             * @example 3
+             */
+            changed: number;
+        };
         /** CategoryPlace */
         CategoryPlace: {
             /**
@@ -15230,6 +15416,11 @@ export interface components {
         redirectId: string;
         /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        priceListId: string;
+        /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case.
          * @example 01941F29-7C00-7001-A389-2B53AC246E72
          */
         productTypeId: string;
@@ -15477,6 +15668,12 @@ export type RedirectRequest = components['schemas']['RedirectRequest'];
 export type MissedAddress = components['schemas']['MissedAddress'];
 export type MissedAddresses = components['schemas']['MissedAddresses'];
 export type MissedAddressRequest = components['schemas']['MissedAddressRequest'];
+export type PriceList = components['schemas']['PriceList'];
+export type PriceLists = components['schemas']['PriceLists'];
+export type PricesOfAProductInAList = components['schemas']['PricesOfAProductInAList'];
+export type PricesOfAList = components['schemas']['PricesOfAList'];
+export type PricesOfAListRequest = components['schemas']['PricesOfAListRequest'];
+export type ChangedPrices = components['schemas']['ChangedPrices'];
 export type CategoryPlace = components['schemas']['CategoryPlace'];
 export type CategoryAssignment = components['schemas']['CategoryAssignment'];
 export type AttributeSelection = components['schemas']['AttributeSelection'];
@@ -15704,6 +15901,7 @@ export type ParameterDocumentId = components['parameters']['documentId'];
 export type ParameterIncludeInvisible = components['parameters']['includeInvisible'];
 export type ParameterCategoryId = components['parameters']['categoryId'];
 export type ParameterRedirectId = components['parameters']['redirectId'];
+export type ParameterPriceListId = components['parameters']['priceListId'];
 export type ParameterProductTypeId = components['parameters']['productTypeId'];
 export type ParameterCustomerId = components['parameters']['customerId'];
 export type ParameterNoteId = components['parameters']['noteId'];
@@ -31252,6 +31450,495 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/missed-addresses/dismiss",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listPriceLists: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceLists"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/price-lists",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /manage/shops/DemoShop/price-lists",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/price-lists",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/price-lists",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listPricesOfList: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
+                 * @example 1
+                 */
+                page?: components["parameters"]["page"];
+                /**
+                 * @description Page size; more than 500 is taken as 500.
+                 * @example 100
+                 */
+                resultsPerPage?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                priceListId: components["parameters"]["priceListId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PricesOfAList"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: GET /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/price-lists/00000000-0000-0000-0000-000000000000/prices",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    clearPricesOfList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-clearPricesOfList
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                priceListId: components["parameters"]["priceListId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: DELETE /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/price-lists/00000000-0000-0000-0000-000000000000/prices",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    changePricesOfList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-changePricesOfList
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                priceListId: components["parameters"]["priceListId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "prices": [
+                 *         {
+                 *           "productNumber": "KN-100",
+                 *           "currency": "EUR",
+                 *           "quantity": 10,
+                 *           "price": 17.5
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json-patch+json": components["schemas"]["PricesOfAListRequest"];
+                /**
+                 * @example {
+                 *       "prices": [
+                 *         {
+                 *           "productNumber": "KN-100",
+                 *           "currency": "EUR",
+                 *           "quantity": 10,
+                 *           "price": 17.5
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PricesOfAListRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangedPrices"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PATCH /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PATCH /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /manage/shops/DemoShop/price-lists/00000000-0000-0000-0000-000000000000/prices",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
                      *       "status": "Too Many Requests"
                      *     }
                      */

@@ -52,6 +52,8 @@ export function settingChoices(
     'netPrices.groups': () => (file.customerGroups ?? []).map((name) => ({ value: name, text: name })),
     'promotions.customerGroups': () =>
       (file.customerGroups ?? []).map((name) => ({ value: name, text: name })),
+    'priceLists.customerGroups': () =>
+      (file.customerGroups ?? []).map((name) => ({ value: name, text: name })),
     'promotions.countries': () =>
       byArea(
         (file.countries?.items ?? []).map((code) => countryChoice(code, language)),

@@ -22,6 +22,7 @@ export const PAGE_SECTIONS = {
     'withdrawal',
   ],
   promotions: ['promotions'],
+  priceLists: ['priceLists'],
   catalogue: [
     'showFromPrices',
     'categoriesShowSubcategories',

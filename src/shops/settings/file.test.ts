@@ -95,6 +95,7 @@ describe('a new shop', () => {
       minimumCart: { code: 'SumProduct' },
       basketDiscounts: [],
       promotions: [],
+      priceLists: [],
       units: {},
       newsletters: [],
       customerGroups: [],

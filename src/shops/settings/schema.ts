@@ -23,6 +23,7 @@ import { Locales, Currencies, Countries } from './schema/regions.ts';
 import { Taxes, NetPrices, TaxClass } from './schema/taxes.ts';
 import { ShippingMethod, DeliveryTimes } from './schema/shipping.ts';
 import { PaymentMethod, MinimumCart, BasketDiscount } from './schema/payment.ts';
+import { MAX_PRICE_LISTS, PriceList } from './schema/price-lists.ts';
 import { Promotion, MAX_PROMOTIONS } from './schema/promotions.ts';
 import { Invoicing } from './schema/invoicing.ts';
 import { Accounting } from './schema/accounting.ts';
@@ -141,6 +142,19 @@ export const SettingsSchema = Section(
           'Promotions. They apply one after the other, each to what those before it have left, and before the cart discounts and coupons. All goods that a promotion counts bear it in proportion to their price, and give it back when they are returned.',
           [{ key: 'three-for-two', name: '3 for 2 on mugs', effect: 'buyGet', buy: 2, get: 1 }],
           { maxItems: MAX_PROMOTIONS },
+        ),
+      ),
+      [],
+    ),
+    priceLists: Setting(
+      withIds(
+        'key',
+        'priceListId',
+        List(
+          PriceList,
+          'Price lists: prices of groups of customers for a time. The prices themselves belong to the products. Where a customer could have several prices, the lowest counts. Removing a list ends its prices.',
+          [{ key: 'partners-spring', name: 'Partners, spring 2027', customerGroups: ['Cafes'] }],
+          { maxItems: MAX_PRICE_LISTS },
         ),
       ),
       [],

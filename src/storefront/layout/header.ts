@@ -194,7 +194,7 @@ function currencyForm(context: LayoutContext): Markup {
 function netPricesForm(visit: Visit): Markup | false {
   const { settings, session, account, locale } = visit;
   const isAsked = settings.netPrices.shownTo === 'choice' && settings.taxModel === 'GROSS';
-  const isKnown = priceViewOf({}, account, settings).taxType === 'NET';
+  const isKnown = priceViewOf({}, account, settings, visit.db.now).taxType === 'NET';
   if (!isAsked || isKnown) return false;
   const messages = messagesIn(locale).storefront.layout;
   const button = (value: 'gross' | 'net', text: string) =>

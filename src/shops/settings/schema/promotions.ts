@@ -81,7 +81,7 @@ const Orders = (description: string, example: number) =>
   OrNull(Type.Integer({ minimum: 1, maximum: MAX_ORDERS, description, examples: [example] }));
 
 /** A day alone is its first moment. */
-const Moment = (description: string, example: string) =>
+export const Moment = (description: string, example: string) =>
   OrNull(
     stored(Type.String({ maxLength: 40, description, examples: [example] }), {
       toStored: (written) => toSeconds(parseMoment(written, 'promotions')),
