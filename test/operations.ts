@@ -728,6 +728,22 @@ const taggedCustomer = once(async (shop) => {
   return customerId;
 });
 
+/** A customer who waits to be let in. */
+const askingCustomer: Fact<string> = async (shop) => {
+  const customerId = await passingCustomer(shop);
+  const { db } = shop.service;
+  await db.run(sql`
+    insert into access_request (shop_id, customer_id, email, locale, company, vat_id, text, state, asked_at)
+    values (${shop.shopId}, ${customerId}, 'asks@cafe.example', 'en_GB', 'Quay Café', '', '', 'waiting', ${db.now})`);
+  return customerId;
+};
+const lastingRequest = once(askingCustomer);
+
+const accessRequestShape = (decidedOn: string) =>
+  shape(
+    `customerId: string\nemail: string\ncompany: string\nvatId: string\ntext: string\nstate: string\naskedOn: string\ndecidedOn: ${decidedOn}`,
+  );
+
 const SEGMENT = { name: 'Berlin', filter: { country: 'DE' } };
 const FILTER = words(
   'q tags group country language newsletter minOrders maxOrders minValue maxValue currency after before',
@@ -1298,7 +1314,7 @@ const personExport = shape(
     ),
   ),
   'emailAddresses: array\nemailAddresses[]: string',
-  ...words(`notes tags storeCredit newsletterSubscriptions newsletterRequests newsletterBounces mailings availabilityWatches customFields carts wishList accounts accountSessions
+  ...words(`notes tags accessRequests storeCredit newsletterSubscriptions newsletterRequests newsletterBounces mailings availabilityWatches customFields carts wishList accounts accountSessions
     signInRequests mails orderTags tasks reviews reviewReports orders assistants`).map(
     (key) => `${key}: array`,
   ),
@@ -2853,7 +2869,7 @@ export const OPERATIONS: readonly Operation[] = [
     answer: shape(
       'customerId: string\ncustomerNumber: string\ncustomer: string',
       words(`
-        notesDeleted tagsDeleted storeCreditKept subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted orderTagsDeleted tasksDeleted reviewsDeleted reviewReportsErased ordersAnonymised
+        notesDeleted tagsDeleted accessRequestsDeleted storeCreditKept subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted orderTagsDeleted tasksDeleted reviewsDeleted reviewReportsErased ordersAnonymised
         documentsKept`)
         .map((key) => `${key}: integer`)
         .join('\n'),
@@ -3214,6 +3230,31 @@ export const OPERATIONS: readonly Operation[] = [
     labels: [],
     status: 204,
     params: { redirectId: freshRedirect },
+  }),
+  operation('GET /manage/access-requests', 'customers_read', {
+    labels: [],
+    query: words('page resultsPerPage state'),
+    search: async (shop) => {
+      await lastingRequest(shop);
+      return 'state=waiting';
+    },
+    answer: paged(accessRequestShape('null')),
+  }),
+  operation('POST /manage/access-requests/{customerId}/approve', 'customers_write', {
+    labels: [],
+    params: { customerId: askingCustomer },
+    body: async ({ service: { db }, shopId }) => {
+      const row = await db.one<{ id: string }>(sql`
+        select upper(customer_group_id::text) as id from customer_group where shop_id = ${shopId} limit 1`);
+      return { customerGroupId: row!.id };
+    },
+    request: 'customerGroupId: string',
+    answer: accessRequestShape('string'),
+  }),
+  operation('POST /manage/access-requests/{customerId}/decline', 'customers_write', {
+    labels: [],
+    params: { customerId: askingCustomer },
+    answer: accessRequestShape('string'),
   }),
   operation('GET /manage/price-lists', 'products_read', {
     labels: [],

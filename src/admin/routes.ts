@@ -53,6 +53,7 @@ import { ruleLogPages } from './automation/log-pages.ts';
 import { taskPages } from './automation/task-pages.ts';
 import { fieldDefinitionPages } from './fields/definition-pages.ts';
 import { fieldValuePages } from './fields/value-pages.ts';
+import { accessRequestPages } from './customers/access-requests.ts';
 import { priceListPages } from './pricelists/price-list.ts';
 import { redirectPages } from './redirects/redirects.ts';
 import { giftCardPages } from './giftcards/gift-cards.ts';
@@ -151,6 +152,7 @@ export async function adminRoutes(
     categoryTreePages(shopPages);
     categoryPages(shopPages);
     priceListPages(shopPages);
+    accessRequestPages(shopPages);
     redirectPages(shopPages);
     fieldDefinitionPages(shopPages);
     rulePages(shopPages);

@@ -51,6 +51,7 @@ import { orderFields } from '../orders/order-fields.ts';
 import { cartFields } from '../carts/cart-fields.ts';
 import { findFieldsOfShop, shopFields } from '../fields/shop-fields.ts';
 import { customFields } from '../fields/definitions.ts';
+import { accessRequests } from '../people/access/routes.ts';
 import { managedCustomers } from '../people/customers/manage-routes.ts';
 import { customerNotes } from '../people/customers/notes.ts';
 import { segments } from '../people/customers/segments.ts';
@@ -466,6 +467,7 @@ export async function buildApp({
   customerTags(api);
   customerNotes(api);
   segments(api);
+  accessRequests(api);
   giftCards(api);
   privacyOperations(api, PERSONAL_DATA);
   legalOperations(api);

@@ -6,6 +6,7 @@ import { orderTagPersonalData } from '../orders/tags.ts';
 import { taskPersonalData } from '../rules/personal-data.ts';
 import { reviewPersonalData } from '../reviews/personal-data.ts';
 import { orderPersonalData } from '../orders/personal-data.ts';
+import { accessPersonalData } from '../people/access/personal-data.ts';
 import { accountPersonalData } from '../people/accounts/personal-data.ts';
 import { customerPersonalData } from '../people/customers/notes.ts';
 import { giftCardPersonalData } from '../giftcards/personal-data.ts';
@@ -24,6 +25,7 @@ import { wishlistPersonalData } from '../storefront/wishlist/personal-data.ts';
  */
 export const PERSONAL_DATA: readonly PersonalData[] = [
   customerPersonalData,
+  accessPersonalData,
   giftCardPersonalData,
   newsletterPersonalData,
   mailingPersonalData,

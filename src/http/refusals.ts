@@ -529,6 +529,7 @@ export const SHARED_REFUSALS = {
     message: 'The shop has no such customer group',
     field: 'customerGroupId',
   },
+  ACCESS_DECIDED: { status: 409, message: 'This request was decided already' },
   CUSTOMER_JUST_ORDERED: { status: 409, message: 'The customer has ordered at this moment, try again' },
   CUSTOMER_WITH_OPEN_ORDERS: {
     status: 409,

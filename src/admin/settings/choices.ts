@@ -52,6 +52,7 @@ export function settingChoices(
     'netPrices.groups': () => (file.customerGroups ?? []).map((name) => ({ value: name, text: name })),
     'promotions.customerGroups': () =>
       (file.customerGroups ?? []).map((name) => ({ value: name, text: name })),
+    'visibility.groups': () => (file.customerGroups ?? []).map((name) => ({ value: name, text: name })),
     'priceLists.customerGroups': () =>
       (file.customerGroups ?? []).map((name) => ({ value: name, text: name })),
     'promotions.countries': () =>

@@ -32,7 +32,7 @@ export const PAGE_SECTIONS = {
     'units',
     'reviews',
   ],
-  customers: ['customerGroups', 'newsletters'],
+  customers: ['customerGroups', 'visibility', 'newsletters'],
   feeds: ['feeds'],
   assistants: ['assistants'],
   theme: ['theme', 'logoUrl'],

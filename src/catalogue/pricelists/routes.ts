@@ -60,7 +60,7 @@ const ListedProduct = Type.Object(
       { description: 'By quantity.' },
     ),
   },
-  { title: 'prices of a product in a list' },
+  { title: 'listed product' },
 );
 
 const PricesBody = Type.Object(
@@ -92,7 +92,7 @@ const PricesBody = Type.Object(
       { minItems: 1, maxItems: MAX_PRICES, description: `At most ${MAX_PRICES} prices.` },
     ),
   },
-  { title: 'prices of a list (request)' },
+  { title: 'listed prices (request)' },
 );
 
 export const listPriceLists = operation({
@@ -120,7 +120,7 @@ export const listPricesOfList = operation({
   access: 'products_write',
   params,
   query: Type.Object(parameters),
-  answer: Paged(ListedProduct, 'prices of a list'),
+  answer: Paged(ListedProduct, 'listed products'),
 });
 
 export const changePricesOfList = operation({

@@ -78,6 +78,16 @@ export const EVENT_TYPES = {
     summary: 'A visitor has reported a review of a product.',
   },
   CUSTOMER_CREATE: { resource: 'customer', scope: 'customers_read', summary: 'A customer was created.' },
+  ACCESS_REQUESTED: {
+    resource: 'customer',
+    scope: 'customers_read',
+    summary: 'A customer asks to be let into a shop that is for some groups only.',
+  },
+  ACCESS_DECIDED: {
+    resource: 'customer',
+    scope: 'customers_read',
+    summary: 'The shop has approved or declined such a request.',
+  },
   CUSTOMER_ERASE: {
     resource: 'customer',
     scope: 'customers_read',

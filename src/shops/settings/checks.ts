@@ -1,7 +1,7 @@
 import { invoicingProblems } from './invoicing.ts';
 import { missingSectionProblems } from './missing-sections.ts';
 import type { Problem } from './problem.ts';
-import { priceListProblems } from './price-list-checks.ts';
+import { priceListProblems, visibilityProblems } from './price-list-checks.ts';
 import { promotionProblems } from './promotion-checks.ts';
 import { regionProblems } from './region-checks.ts';
 import {
@@ -54,6 +54,7 @@ export function* contentProblems(
   yield* discountProblems(file, frame);
   yield* promotionProblems(file, frame);
   yield* priceListProblems(file, frame);
+  yield* visibilityProblems(file, frame);
   yield* otherProblems(file, frame);
   yield* manufacturerProblems(file, frame);
   yield* deliveryTimeProblems(file, frame);

@@ -98,6 +98,7 @@ describe('a new shop', () => {
       priceLists: [],
       units: {},
       newsletters: [],
+      visibility: { shop: 'everybody', groups: [], requests: true },
       customerGroups: [],
       crossSellingTitle: null,
       showFromPrices: true,

@@ -29,6 +29,7 @@ import { Invoicing } from './schema/invoicing.ts';
 import { Accounting } from './schema/accounting.ts';
 import { Assistants } from './schema/assistants.ts';
 import { Reviews } from './schema/reviews.ts';
+import { Visibility } from './schema/visibility.ts';
 import { Manufacturer, ProducerRegistration, OrderPage, Returns, Withdrawal } from './schema/law.ts';
 import { Theme, AppScripts, Home, Feeds } from './schema/storefront.ts';
 import { Menus } from './schema/menus.ts';
@@ -169,6 +170,7 @@ export const SettingsSchema = Section(
         ]),
       ),
     ),
+    visibility: Setting(Visibility, {}),
     customerGroups: Setting(
       withIds(
         'name',
