@@ -160,8 +160,7 @@ async function openShop(request: FastifyRequest, deps: AssistantDeps): Promise<O
   if (refusal) throw refusal;
   const shopId = shopOf(request);
   const settings = await findSettings(deps.db, shopId);
-  const isPublic =
-    settings?.isOpen && !settings.isSuspended && !settings.sandbox && isOpenToGuests(settings);
+  const isPublic = settings?.isOpen && !settings.isSuspended && !settings.sandbox && isOpenToGuests(settings);
   if (!settings || !isPublic || !settings.assistants.open) throw nothingHere();
   const { base, pageOrigin, origin } = visitAddresses(request, settings, deps);
   const cameByOwnPath = !request.originalUrl.endsWith(request.url);

@@ -34,14 +34,18 @@ async function showList(visit: ShopVisit, request: PageRequest): Promise<AdminPa
   return {
     title: words.title,
     menu: 'customers',
-    breadcrumbs: [{ href: adminPath(visit, '/customers'), text: visit.messages.layout.menuEntries.customers }],
+    breadcrumbs: [
+      { href: adminPath(visit, '/customers'), text: visit.messages.layout.menuEntries.customers },
+    ],
     main: html`<p class="hint intro">${words.intro}</p>
       ${shop !== 'groups' && html`<p class="notice">${words.notForGroups}</p>`}
       ${items.length === 0 && html`<p class="quiet">${words.empty}</p>`}
       ${items.map((one) => requestCard(visit, one))}
       ${
         page * ON_PAGE < results &&
-        html`<p><a class="button" href="${adminPath(visit, PATH, { page: String(page + 1) })}">${words.more}</a></p>`
+        html`<p>
+          <a class="button" href="${adminPath(visit, PATH, { page: String(page + 1) })}">${words.more}</a>
+        </p>`
       }`,
   };
 }

@@ -50,11 +50,15 @@ export function customerList(pages: ShopPages): void {
       menu: 'customers',
       actions: html`${
         visit.settings.visibility.shop === 'groups' &&
-        html`<a class="button" href="${adminPath(visit, '/access-requests')}">${messages.accessRequests.title}</a>`
+        html`<a class="button" href="${adminPath(visit, '/access-requests')}"
+          >${messages.accessRequests.title}</a
+        >`
       }
       ${
         mayWrite &&
-        html`<a class="button main" href="${adminPath(visit, '/customers/new')}">${messages.customers.new}</a>`
+        html`<a class="button main" href="${adminPath(visit, '/customers/new')}"
+          >${messages.customers.new}</a
+        >`
       }`,
       main: html`${segmentLinks(visit, segments, current)}
       ${await listView(visit, request, {

@@ -230,7 +230,7 @@ async function importFile(
   const { changed, problems } = await visit.db.transaction(async (tx) => {
     const settings = await shopSettings(tx, visit.shopId);
     const { priceListId } = requirePriceList(settings, list.priceListId);
-    const saved = await savePrices(tx, settings, priceListId, rows, { replaces: false });
+    const saved = await savePrices(tx, settings, priceListId, rows);
     await recordAction(tx, visit, `${PATH}/import`, { priceListId, products: String(saved.changed) });
     return saved;
   });

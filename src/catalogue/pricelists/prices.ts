@@ -62,11 +62,10 @@ const plain = (quantity: string) => String(Number(quantity));
  */
 export function changedPrices(
   current: readonly ListPrices[] | null,
-  { priceListId, prices, replaces }: { priceListId: string; prices: readonly ListPrice[]; replaces: boolean },
+  { priceListId, prices }: { priceListId: string; prices: readonly ListPrice[] },
   knownIds: readonly string[],
 ): ListPrices[] | null | 'steps' {
-  const own = current?.find((list) => list.priceListId === priceListId)?.tiers ?? [];
-  let tiers: PriceTier[] = replaces ? [] : own;
+  let tiers: PriceTier[] = current?.find((list) => list.priceListId === priceListId)?.tiers ?? [];
   for (const { currency, quantity, price } of prices) tiers = withStep(tiers, { quantity, price }, currency);
   if (tiers.length > MAX_STEPS) return 'steps';
   const known = (current ?? []).filter((list) => knownIds.includes(list.priceListId));

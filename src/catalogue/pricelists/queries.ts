@@ -46,18 +46,22 @@ export interface LockedPrices {
   listPrices: ListPrices[] | null;
 }
 
-/** Locks the products in the order of their ids, so that two files cannot deadlock. */
-export function lockListPrices(
-  tx: Transaction,
-  shopId: string,
-  { productNumbers, ofList }: { productNumbers: readonly string[]; ofList: string | null },
-) {
+const lockedColumns = sql`
+  upper(product_id::text) as "productId", product_number as "productNumber", facts -> 'listPrices' as "listPrices"`;
+
+/** Locks these products in the order of their ids, so that two files cannot deadlock. */
+export function lockNumbered(tx: Transaction, shopId: string, productNumbers: readonly string[]) {
   return tx.many<LockedPrices>(sql`
-    select upper(product_id::text) as "productId", product_number as "productNumber",
-      facts -> 'listPrices' as "listPrices"
-    from product
-    where shop_id = ${shopId} and (product_number = any (${productNumbers})
-      or ${ofList !== null} and ${inList(ofList ?? '')})
+    select ${lockedColumns} from product
+    where shop_id = ${shopId} and product_number = any (${productNumbers})
+    order by product_id for update`);
+}
+
+/** The same for the products of a list. */
+export function lockListed(tx: Transaction, shopId: string, priceListId: string) {
+  return tx.many<LockedPrices>(sql`
+    select ${lockedColumns} from product
+    where shop_id = ${shopId} and ${inList(priceListId)}
     order by product_id for update`);
 }
 

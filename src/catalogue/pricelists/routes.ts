@@ -9,7 +9,7 @@ import { toDecimal } from '../../kernel/money.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { MAX_STEPS } from './prices.ts';
 import { countListed, findListedPrices, type ListedPrices } from './queries.ts';
-import { savePrices } from './save.ts';
+import { clearPrices, savePrices } from './save.ts';
 
 const MAX_PRICES = 1_000;
 const MAX_NUMBER_LENGTH = 100;
@@ -188,9 +188,7 @@ export function priceLists(api: Operations): void {
       quantity: String(quantity ?? ''),
       price: price === null ? null : String(price),
     }));
-    const { changed, problems } = await savePrices(tx, settings, list.priceListId, given, {
-      replaces: false,
-    });
+    const { changed, problems } = await savePrices(tx, settings, list.priceListId, given);
     const [first] = [...problems].toSorted(([left], [right]) => left - right);
     if (!first) return { changed };
     const [place, problem] = first;
@@ -203,7 +201,7 @@ export function priceLists(api: Operations): void {
   api.write(clearPricesOfList, async ({ tx, shopId, params: { priceListId } }) => {
     const settings = await shopSettings(tx, shopId);
     const list = requirePriceList(settings, priceListId);
-    await savePrices(tx, settings, list.priceListId, [], { replaces: true });
+    await clearPrices(tx, shopId, list.priceListId);
   });
 }
 

@@ -5,7 +5,7 @@ import type { Settings } from '../../shops/settings/settings.ts';
 import type { ListPrices } from '../products/facts.ts';
 import { recordChangedProducts } from '../products/product-events.ts';
 import { changedPrices, readPrice, type GivenPrice, type ListPrice, type PriceProblem } from './prices.ts';
-import { lockListPrices, updateListPrices } from './queries.ts';
+import { lockListed, lockNumbered, updateListPrices } from './queries.ts';
 
 /** Products that one statement changes. */
 const CHANGED_AT_ONCE = 1_000;
@@ -19,14 +19,12 @@ export interface SavedPrices {
 
 /**
  * Saves prices of a list. Prices with a problem are left out, and a caller that saves all or none ends the transaction.
- * `replaces`: the list has these prices and no others.
  */
 export async function savePrices(
   tx: Transaction,
   settings: Settings,
   priceListId: string,
   given: readonly GivenPrice[],
-  { replaces }: { replaces: boolean },
 ): Promise<SavedPrices> {
   const { shopId } = settings;
   const pause = newPauses();
@@ -43,30 +41,53 @@ export async function savePrices(
     }
     await pause();
   }
-  const products = await lockListPrices(tx, shopId, {
-    productNumbers: [...byNumber.keys()],
-    ofList: replaces ? priceListId : null,
-  });
+  const products = await lockNumbered(tx, shopId, [...byNumber.keys()]);
   const found = new Set(products.map(({ productNumber }) => productNumber));
   for (const [productNumber, { places }] of byNumber) {
     if (!found.has(productNumber)) for (const place of places) problems.set(place, 'productNumber');
   }
   const knownIds = settings.priceLists.map((list) => list.priceListId);
-  const rows: { productId: string; listPrices: ListPrices[] | null }[] = [];
+  const rows: ChangedPrices[] = [];
   for (const { productId, productNumber, listPrices } of products) {
-    const { prices, places } = byNumber.get(productNumber) ?? { prices: [], places: [] };
-    const next = changedPrices(listPrices, { priceListId, prices, replaces }, knownIds);
+    const { prices, places } = byNumber.get(productNumber)!;
+    const next = changedPrices(listPrices, { priceListId, prices }, knownIds);
     if (next === 'steps') for (const place of places) problems.set(place, 'steps');
     else if (!isDeepStrictEqual(next, listPrices)) rows.push({ productId, listPrices: next });
     await pause();
   }
-  for (let first = 0; first < rows.length; first += CHANGED_AT_ONCE) {
-    await updateListPrices(tx, shopId, rows.slice(first, first + CHANGED_AT_ONCE));
+  await saveChanged(tx, shopId, rows);
+  return { changed: rows.length, problems };
+}
+
+/** Takes all prices out of a list. */
+export async function clearPrices(tx: Transaction, shopId: string, priceListId: string): Promise<void> {
+  const products = await lockListed(tx, shopId, priceListId);
+  await saveChanged(
+    tx,
+    shopId,
+    products.map(({ productId, listPrices }) => {
+      const others = listPrices!.filter((list) => list.priceListId !== priceListId);
+      return { productId, listPrices: others.length > 0 ? others : null };
+    }),
+  );
+}
+
+interface ChangedPrices {
+  productId: string;
+  listPrices: ListPrices[] | null;
+}
+
+async function saveChanged(
+  tx: Transaction,
+  shopId: string,
+  products: readonly ChangedPrices[],
+): Promise<void> {
+  for (let first = 0; first < products.length; first += CHANGED_AT_ONCE) {
+    await updateListPrices(tx, shopId, products.slice(first, first + CHANGED_AT_ONCE));
   }
   recordChangedProducts(
     tx,
     shopId,
-    rows.map(({ productId }) => ({ productId, changed: ['priceLists'] })),
+    products.map(({ productId }) => ({ productId, changed: ['priceLists'] })),
   );
-  return { changed: rows.length, problems };
 }

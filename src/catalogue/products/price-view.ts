@@ -75,6 +75,7 @@ export function rowInView(
       })) ?? null,
     facts: factsOf({
       ...facts,
+      groupPrices: inherited.groupPrices,
       manufacturerPrices: shown(facts.manufacturerPrices),
       depositPrices: shown(facts.depositPrices),
       ecoParticipationPrices: shown(facts.ecoParticipationPrices),

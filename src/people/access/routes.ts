@@ -142,7 +142,16 @@ async function decided(
   return request;
 }
 
-const toAnswer = ({ customerId, email, company, vatId, text, state: now, askedAt, decidedAt }: AccessRequest) => ({
+const toAnswer = ({
+  customerId,
+  email,
+  company,
+  vatId,
+  text,
+  state: now,
+  askedAt,
+  decidedAt,
+}: AccessRequest) => ({
   customerId,
   email,
   company,

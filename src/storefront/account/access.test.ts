@@ -51,7 +51,7 @@ async function signedIn(email = ADA): Promise<Visitor> {
 
 const guest = () => givenVisitor(service, 'DemoShop');
 const api = (method: string, path: string, body?: unknown, own: string | undefined = undefined) =>
-  service.call(method, `/rs/shops/DemoShop${path}`, { ...(own !== undefined && { token: own }), body });
+  service.call(method, `/DemoShop${path}`, { ...(own !== undefined && { token: own }), body });
 
 const groupId = async (name: string) =>
   (await service.db.one<{ id: string }>(sql`
@@ -91,7 +91,7 @@ describe('guests', () => {
   });
 
   test('can add nothing to a cart, and sign in', async () => {
-    const page = await guest().submit('/cart/add', { productId: shop.ids[NUMBER]!, quantity: '1' });
+    const page = await guest().post('/cart/add', { productId: shop.ids[NUMBER]!, quantity: '1' });
     expect(page.status).toBe(403);
     expect(page.text).not.toContain(productName);
     expect((await guest().get('/account/sign-in')).text).toContain('name="email"');
@@ -112,10 +112,6 @@ describe('guests', () => {
     }
     expect((await api('GET', '/products', undefined, token)).status).toBe(200);
     expect((await api('POST', '/carts', lines, token)).status).toBe(201);
-    await changeSettings(shop, { visibility: { shop: 'everybody' } });
-    service.setClock(new Date(NOW.getTime() + 60_000));
-    expect((await service.call('GET', '/rs/shops/DemoShop/products', {})).status).toBe(200);
-    service.setClock(NOW);
   });
 });
 
@@ -150,11 +146,23 @@ describe('customers', () => {
 
 describe('a request for access', () => {
   const ask = (visitor: Visitor, fields: Record<string, string> = {}) =>
-    visitor.submit('/account/access', { company: 'Quay Café', vatId: '', text: 'We open in May.', ...fields });
+    visitor.submit('/account/access', {
+      company: 'Quay Café',
+      vatId: '',
+      text: 'We open in May.',
+      ...fields,
+    });
+
+  /** To whom emails say that the shop is open. */
+  const approvals = async () =>
+    (await queuedEmails(service, 'DemoShop'))
+      .filter(({ template }) => template === 'accessApproved')
+      .map(({ to }) => to);
 
   test('is approved in the admin, and opens the shop once', async () => {
     const visitor = await signedIn();
-    expect((await ask(visitor, { company: ' ' })).status).toBe(400);
+    const unnamed = await visitor.post('/account/access', { company: ' ', vatId: '', text: '' });
+    expect(unnamed.status).toBe(400);
     expect(mainOf(await ask(visitor))).toContain('We have received your request.');
     // Asking again changes nothing.
     await ask(visitor, { company: 'Other' });
@@ -162,11 +170,10 @@ describe('a request for access', () => {
     expect(list.text).toContain('Quay Café');
     expect(list.text).not.toContain('Other</h2>');
     const [, customerId] = /access-requests\/([0-9A-F-]{36})\/approve/.exec(list.text)!;
-    const other = await service.call(
-      'POST',
-      `/manage/shops/DemoShop/access-requests/${customerId}/approve`,
-      { token, body: { customerGroupId: await groupId('Staff') } },
-    );
+    const other = await service.call('POST', `/manage/shops/DemoShop/access-requests/${customerId}/approve`, {
+      token,
+      body: { customerGroupId: await groupId('Staff') },
+    });
     expect([other.status, other.body.message]).toEqual([
       400,
       expect.stringContaining('UNKNOWN_VALUE on field customerGroupId'),
@@ -174,12 +181,10 @@ describe('a request for access', () => {
     const approval = { customerGroupId: await groupId('Cafes') };
     expect((await merchant.post(`/access-requests/${customerId}/approve`, approval)).status).toBe(303);
     expect((await visitor.get(`/Products/${NUMBER}`)).text).toContain(productName);
-    expect(await queuedEmails(service, 'DemoShop')).toMatchObject([{ to: ADA, template: 'accessApproved' }]);
-    const again = await service.call(
-      'POST',
-      `/manage/shops/DemoShop/access-requests/${customerId}/decline`,
-      { token },
-    );
+    expect(await approvals()).toEqual([ADA]);
+    const again = await service.call('POST', `/manage/shops/DemoShop/access-requests/${customerId}/decline`, {
+      token,
+    });
     expect([again.status, again.body.message]).toEqual([409, expect.stringContaining('decided already')]);
   });
 
@@ -190,7 +195,7 @@ describe('a request for access', () => {
     expect(body.items).toMatchObject([{ email: ADA, company: 'Quay Café', state: 'waiting' }]);
     const path = `/manage/shops/DemoShop/access-requests/${body.items[0].customerId}/decline`;
     expect((await service.call('POST', path, { token })).body).toMatchObject({ state: 'declined' });
-    expect(await queuedEmails(service, 'DemoShop')).toEqual([]);
+    expect(await approvals()).toEqual([]);
     expect(mainOf(await visitor.get('/account/access'))).toContain('You may ask again.');
     expect(mainOf(await ask(visitor))).toContain('We have received your request.');
   });

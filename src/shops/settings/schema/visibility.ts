@@ -19,9 +19,14 @@ export const Visibility = Section(
     ),
     groups: OrElse(
       [],
-      List(Plain('Name of a group.', 'Cafes'), 'The groups for whom the shop is, where it is for groups.', ['Cafes'], {
-        maxItems: MAX_GROUPS,
-      }),
+      List(
+        Plain('Name of a group.', 'Cafes'),
+        'The groups for whom the shop is, where it is for groups.',
+        ['Cafes'],
+        {
+          maxItems: MAX_GROUPS,
+        },
+      ),
     ),
     requests: Flag(
       'Where the shop is for groups, visitors who have signed in can ask for access; people of the shop approve them.',
