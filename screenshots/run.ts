@@ -33,7 +33,7 @@ async function visitor(browser: Browser, address: string, screen: keyof typeof S
 async function takePicture(page: Page, name: string): Promise<void> {
   await page.waitForLoadState('networkidle');
   const picture = await sharp(await page.screenshot())
-    .png({ compressionLevel: 9 })
+    .png({ palette: true, quality: 90, effort: 10, compressionLevel: 9 })
     .toBuffer();
   if (picture.length > MAX_SIZE) throw new Error(`${name}.png has ${picture.length} bytes`);
   await writeFile(new URL(`${name}.png`, PICTURES), picture);

@@ -93,6 +93,7 @@ const ID_IN: Record<string, (answer: Answer) => string> = {
   redirectId: ({ body }) => body.redirectId,
   fieldId: ({ body }) => body.fieldId,
   ruleId: ({ body }) => body.ruleId,
+  giftCardId: ({ body }) => body.giftCardId,
 };
 
 function urlOf(call: Call): string {
@@ -239,7 +240,7 @@ test('every example succeeds when it is sent, and so does one with all parameter
     const isExpected =
       unavailable === undefined ? answer.status === call.status : answer.status >= 400 && answer.status < 500;
     if (!isExpected) wrong.push([call.name, urlOf(call), answer.text, call.body]);
-    if (call.method !== 'GET') continue;
+    if (call.method !== 'GET' || unavailable !== undefined) continue;
     // Waiting for an event takes long.
     const query = call.parameters.filter(
       (parameter) => parameter.in === 'query' && parameter.name !== 'wait',

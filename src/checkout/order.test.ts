@@ -544,6 +544,7 @@ describe('the confirmation', () => {
       extras: '2,70 €',
       shipping: { text: 'Standardversand', amount: '13,78 €' },
       pickup: null,
+      promotions: [],
       payment: { text: 'Vorkasse', amount: '0,00 €' },
       totalBeforeTax: null,
       grandTotal: '133,98 €',

@@ -170,7 +170,7 @@ export function giftCards(api: Operations): void {
       findGiftCards(db, shopId, filter, { limit: page.resultsPerPage, offset: page.offset }),
       shopSettings(db, shopId),
     ]);
-    const context = { settings, locale: query.locale, now: db.now };
+    const context = { locale: readingLocale(query.locale, settings), now: db.now };
     return paged(
       page,
       results,
@@ -196,29 +196,29 @@ export function giftCards(api: Operations): void {
       orderId: null,
     });
     created({ giftCardId: card.giftCardId });
-    return { ...toGiftCard(card, { settings, locale, now: tx.now }), code };
+    return { ...toGiftCard(card, { locale, now: tx.now }), code };
   });
 
   api.read(getGiftCard, async ({ db, shopId, params: { giftCardId }, query }) => {
-    const card = await findGiftCard(db, shopId, giftCardId);
+    const [card, settings] = await Promise.all([
+      findGiftCard(db, shopId, giftCardId),
+      shopSettings(db, shopId),
+    ]);
+    const locale = readingLocale(query.locale, settings);
     if (!card) throw notFound();
-    return toGiftCard(card, {
-      settings: await shopSettings(db, shopId),
-      locale: query.locale,
-      now: db.now,
-    });
+    return toGiftCard(card, { locale, now: db.now });
   });
 
   api.read(listGiftCardEntries, async ({ db, shopId, params: { giftCardId }, query }) => {
     const page = pageOf(query);
-    const card = await findGiftCard(db, shopId, giftCardId);
-    if (!card) throw notFound();
-    const [results, entries, settings] = await Promise.all([
+    const [card, results, entries, settings] = await Promise.all([
+      findGiftCard(db, shopId, giftCardId),
       countEntries(db, shopId, giftCardId),
       findEntries(db, shopId, giftCardId, { limit: page.resultsPerPage, offset: page.offset }),
       shopSettings(db, shopId),
     ]);
     const locale = readingLocale(query.locale, settings);
+    if (!card) throw notFound();
     return paged(
       page,
       results,
@@ -242,7 +242,7 @@ export function giftCards(api: Operations): void {
     const blockedAt = body.state === 'blocked' ? (card.blockedAt ?? tx.now) : null;
     const changed = { ...card, blockedAt };
     await updateGiftCardBlock(tx, shopId, changed);
-    return toGiftCard(changed, { settings, locale, now: tx.now });
+    return toGiftCard(changed, { locale, now: tx.now });
   });
 
   api.write(correctGiftCard, async ({ tx, shopId, params: { giftCardId }, query, body, caller }) => {
@@ -259,7 +259,7 @@ export function giftCards(api: Operations): void {
     }
     const entry = { kind: 'correct', amount, appId: caller.app!.appId, reason: body.reason.trim() } as const;
     const corrected = await changeBalance(tx, shopId, card, entry);
-    return toGiftCard(corrected, { settings, locale, now: tx.now });
+    return toGiftCard(corrected, { locale, now: tx.now });
   });
 
   api.read(getGiftCardLiability, async ({ db, shopId, query }) => {
@@ -301,11 +301,7 @@ function expiryOf(asked: string | null | undefined, { country }: Settings, now: 
   return asked;
 }
 
-function toGiftCard(
-  card: GiftCard,
-  { settings, locale: asked, now }: { settings: Settings; locale: string | undefined; now: Date },
-): GiftCardAnswer {
-  const locale = readingLocale(asked, settings);
+function toGiftCard(card: GiftCard, { locale, now }: { locale: string; now: Date }): GiftCardAnswer {
   const { giftCardId, lastCharacters, currency, balance, createdAt, expiresOn, customerId, note } = card;
   return {
     giftCardId,

@@ -22,6 +22,7 @@ import { passkeyPages } from './account/passkeys.ts';
 import { signInPages } from './account/sign-in.ts';
 import {
   CONTENT_STYLESHEET,
+  PERSONAL_STYLESHEET,
   PAGE_TOOLS_SCRIPT,
   PASSKEY_SCRIPT,
   SCRIPT,
@@ -115,6 +116,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     assetRoutes(scope, [
       STYLESHEET,
       CONTENT_STYLESHEET,
+      PERSONAL_STYLESHEET,
       SCRIPT,
       PASSKEY_SCRIPT,
       PAGE_TOOLS_SCRIPT,

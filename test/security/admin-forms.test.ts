@@ -119,6 +119,11 @@ async function givenThings(): Promise<void> {
         select product_id from product where shop_id = 'DemoShop' and master_id is null limit 1
       ), order_id, customer_id, 4, 'Fine', 'It works.', 'Ada L.', 'en_GB', 'waiting', created_at, created_at
     from customer_order where shop_id = 'DemoShop' limit 1`);
+  const issued = await service.call('POST', '/manage/shops/DemoShop/gift-cards', {
+    token: 'demo-all',
+    body: { value: 50 },
+  });
+  expect(issued.status).toBe(201);
   await merchant.get('/settings/home');
   await service.db.run(sql`
     insert into library_image (shop_id, image_key, name, sizes, created_at)

@@ -504,6 +504,8 @@ export interface paths {
          * @description A cart is paid with at most 10 cards. Nothing is taken from a card before the order; an order for which it no longer has its part is refused with 409. Unknown codes are limited to prevent guessing: 20 per hour, shop and client address, and with an access token 20 per hour and cart; then 429 with Retry-After. 409: the card is empty, blocked, expired or in another currency.
          *
          *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Failed tries have a limit of their own. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no gift card with this code.
          */
         post: operations["addCartGiftCard"];
         delete?: never;
@@ -525,6 +527,8 @@ export interface paths {
         /**
          * Remove gift card from a cart
          * @description Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     No gift card pays for this cart.
          */
         delete: operations["deleteCartGiftCard"];
         options?: never;
@@ -1176,6 +1180,8 @@ export interface paths {
          * @description A review of a product.
          *
          *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         *
+         *     The demo shop has no reviews.
          */
         get: operations["getReview"];
         put?: never;
@@ -1199,6 +1205,8 @@ export interface paths {
          * @description Publishes or rejects a review. Its stars count while it is published. The law forbids to reject bad ones only because they are bad.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no reviews.
          */
         put: operations["setReviewState"];
         post?: never;
@@ -1221,6 +1229,8 @@ export interface paths {
          * @description Answers a review. Visitors see the answer below it.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no reviews.
          */
         put: operations["setReviewAnswer"];
         post?: never;
@@ -1242,6 +1252,8 @@ export interface paths {
          * @description What visitors have reported about a review, the newest first. Reports stay for a year after the decision.
          *
          *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         *
+         *     The demo shop has no reviews.
          */
         get: operations["listReviewReports"];
         put?: never;
@@ -3996,6 +4008,8 @@ export interface paths {
          * @description One that the calling app was asked to begin. Others do not exist.
          *
          *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         *
+         *     The demo shop has no payments by apps.
          */
         get: operations["getAppPayment"];
         /**
@@ -4003,6 +4017,8 @@ export interface paths {
          * @description What became of a payment that the calling app was asked to begin: its order is updated. The same report again changes nothing. Money of an order that is cancelled or paid already is refunded: the app is asked for it. 409: another amount or currency than that of the payment, a state that is over, or more refunds than were paid.
          *
          *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no payments by apps.
          */
         put: operations["reportAppPayment"];
         post?: never;
@@ -15551,11 +15567,6 @@ export interface components {
          */
         lineItemId: string;
         /**
-         * @description An id: 36 characters, upper case in answers, compared ignoring case.
-         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
-         */
-        giftCardId: string;
-        /**
          * @description Only orders placed before this moment; at most a year after createdAfter.
          * @example 2026-11-01T00:00:00Z
          */
@@ -15630,6 +15641,11 @@ export interface components {
          * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
          */
         segmentId: string;
+        /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of issueGiftCard.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        giftCardId: string;
         /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createPage.
          * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
@@ -16084,7 +16100,6 @@ export type ParameterResultsPerPage = components['parameters']['resultsPerPage']
 export type ParameterCartId = components['parameters']['cartId'];
 export type ParameterXEPagesCartToken = components['parameters']['X-ePages-Cart-Token'];
 export type ParameterLineItemId = components['parameters']['lineItemId'];
-export type ParameterGiftCardId = components['parameters']['giftCardId'];
 export type ParameterCreatedBefore = components['parameters']['createdBefore'];
 export type ParameterCreatedAfter = components['parameters']['createdAfter'];
 export type ParameterField = components['parameters']['field'];
@@ -16100,6 +16115,7 @@ export type ParameterProductTypeId = components['parameters']['productTypeId'];
 export type ParameterCustomerId = components['parameters']['customerId'];
 export type ParameterNoteId = components['parameters']['noteId'];
 export type ParameterSegmentId = components['parameters']['segmentId'];
+export type ParameterGiftCardId = components['parameters']['giftCardId'];
 export type ParameterPageId = components['parameters']['pageId'];
 export type ParameterMailingId = components['parameters']['mailingId'];
 export type ParameterCurrency = components['parameters']['currency'];
@@ -19673,9 +19689,9 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
-                "X-ePages-Cart-Token": string;
+                "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
             };
             path: {
                 /**
@@ -19773,9 +19789,9 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
-                "X-ePages-Cart-Token": string;
+                "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
                  * @example my-first-addCartGiftCard
@@ -19917,9 +19933,9 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
-                "X-ePages-Cart-Token": string;
+                "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
                  * @example my-first-deleteCartGiftCard
@@ -19941,7 +19957,7 @@ export interface operations {
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
-                giftCardId: components["parameters"]["giftCardId"];
+                giftCardId: string;
             };
             cookie?: never;
         };
@@ -36363,8 +36379,6 @@ export interface operations {
                  * @example {
                  *       "value": 50,
                  *       "currency": "EUR",
-                 *       "expiresOn": "2029-12-31",
-                 *       "customerId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                  *       "note": "Prize of the summer raffle"
                  *     }
                  */
@@ -36495,7 +36509,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of issueGiftCard.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 giftCardId: components["parameters"]["giftCardId"];
@@ -36622,7 +36636,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of issueGiftCard.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 giftCardId: components["parameters"]["giftCardId"];
@@ -36745,7 +36759,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of issueGiftCard.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 giftCardId: components["parameters"]["giftCardId"];
@@ -36892,7 +36906,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of issueGiftCard.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 giftCardId: components["parameters"]["giftCardId"];

@@ -144,7 +144,7 @@ function deliveryName({ visit, order }: OrderView, method: string): string {
   const cheaper = order.management.promotions
     .filter(({ deliveryAmount }) => deliveryAmount.amount !== 0)
     .map(({ name, deliveryAmount }) =>
-      visit.messages.orders.totals.promotion({ name, amount: money(deliveryAmount) }),
+      visit.messages.orders.reducedBy({ name, amount: money(deliveryAmount) }),
     );
   return cheaper.length === 0 ? method : `${method} (${cheaper.join(', ')})`;
 }

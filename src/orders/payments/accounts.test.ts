@@ -55,6 +55,7 @@ test('a provider gets them with the settings of the method, and is not called wh
   await save(own, { secretKey: 'sk' });
   expect(await account()).toEqual({
     shopId: shop.shopId,
+    appMethod: null,
     fields: { secretKey: 'sk' },
     capture: 'manual',
     settings: { site: 'A' },

@@ -2,7 +2,7 @@ import type { CacheKind } from '../../db/cache.ts';
 import { isDemo } from '../../config.ts';
 import { minutesToReset } from '../../http/demo-mode.ts';
 import { encodeHtml, html, type Markup } from '../../http/html.ts';
-import { SCRIPT, STYLESHEET } from './assets.ts';
+import { PERSONAL_STYLESHEET, SCRIPT, STYLESHEET } from './assets.ts';
 import { asksForConsent, consentBanner } from '../scripts/consent.ts';
 import { pageEvents } from '../scripts/events.ts';
 import { closedFooter, footer, footerLinks, legalFooter } from './footer.ts';
@@ -27,7 +27,7 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
   return encodeHtml`<!doctype html>
     <html lang="${languageTag(visit.locale)}">
       <head>
-        ${parts.head} ${page.takesOwnStyle && ownStyle(visit)} ${description(visit, page)} ${addresses(visit, page)} ${page.head}
+        ${parts.head} ${page.isPrivate && personalStyles} ${page.takesOwnStyle && ownStyle(visit)} ${description(visit, page)} ${addresses(visit, page)} ${page.head}
         ${page.script !== undefined && html`<script src="${page.script}" defer></script>`} ${pageToolsTag(visit, page)} ${scriptTags(visit)}
       </head>
       <body data-close="${messagesIn(visit.locale).storefront.choosing.close}" ${viewedData(visit)}>
@@ -46,6 +46,8 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
     </html>
   `;
 }
+
+const personalStyles = html`<link rel="stylesheet" href="${PERSONAL_STYLESHEET.path}" />`;
 
 /** Its address changes with its content, so browsers may keep it. */
 function ownStyle({ base, layout: { style } }: Visit): Markup | false {

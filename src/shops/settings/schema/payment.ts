@@ -31,7 +31,6 @@ export const PaymentMethod = Section(
     ),
     app: OrNull(
       Type.String({
-        minLength: 3,
         maxLength: 300,
         pattern: '^[a-z0-9.:\\[\\]-]+/[a-z0-9][a-z0-9-]{0,39}$',
         description: 'For the provider app: the host of the app and the name of its method.',
