@@ -739,6 +739,17 @@ const askingCustomer: Fact<string> = async (shop) => {
 };
 const lastingRequest = once(askingCustomer);
 
+const sweepGroup = once(async ({ service: { db }, shopId }: Shop) => {
+  const customerGroupId = newId(db.now);
+  await db.transaction(async (tx) => {
+    await tx.run(sql`
+      insert into customer_group (shop_id, customer_group_id, name)
+      values (${shopId}, ${customerGroupId}, 'Sweep')`);
+    await moveSettingsVersion(tx, shopId);
+  });
+  return customerGroupId;
+});
+
 const accessRequestShape = (decidedOn: string) =>
   shape(
     `customerId: string\nemail: string\ncompany: string\nvatId: string\ntext: string\nstate: string\naskedOn: string\ndecidedOn: ${decidedOn}`,
@@ -3252,11 +3263,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('POST /manage/access-requests/{customerId}/approve', 'customers_write', {
     labels: [],
     params: { customerId: askingCustomer },
-    body: async ({ service: { db }, shopId }) => {
-      const row = await db.one<{ id: string }>(sql`
-        select upper(customer_group_id::text) as id from customer_group where shop_id = ${shopId} limit 1`);
-      return { customerGroupId: row!.id };
-    },
+    body: async (shop) => ({ customerGroupId: await sweepGroup(shop) }),
     request: 'customerGroupId: string',
     answer: accessRequestShape('string'),
   }),

@@ -2212,6 +2212,8 @@ export interface paths {
          * @description The products of a list with their prices, by number.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         *
+         *     The demo shop has no price lists.
          */
         get: operations["listPricesOfList"];
         put?: never;
@@ -2221,6 +2223,8 @@ export interface paths {
          * @description Takes all prices out of a list.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no price lists.
          */
         delete: operations["clearPricesOfList"];
         options?: never;
@@ -2230,6 +2234,8 @@ export interface paths {
          * @description Sets prices, or takes them away; all others stay. All or none of them: the first one that can't be is named. A product has at most 20 quantities in a list.
          *
          *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no price lists.
          */
         patch: operations["changePricesOfList"];
         trace?: never;
@@ -2668,6 +2674,8 @@ export interface paths {
          * @description Puts the customer into a group for which the shop is, and says so by email.
          *
          *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop is for everybody.
          */
         post: operations["approveAccess"];
         delete?: never;
@@ -2690,6 +2698,8 @@ export interface paths {
          * @description The customer gets no email, and may ask again.
          *
          *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop is for everybody.
          */
         post: operations["declineAccess"];
         delete?: never;
