@@ -14,7 +14,6 @@ import { clearPricesOfList, requirePriceList } from '../../catalogue/pricelists/
 import { savePrices } from '../../catalogue/pricelists/save.ts';
 import { decodedText } from '../../catalogue/products/csv-file.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { newPauses } from '../../http/pauses.ts';
 import { Redirect, type PageRequest } from '../../http/page-kit.ts';
 import type { Upload } from '../../http/upload.ts';
 import { isRunning, type PriceList } from '../../pricing/price-lists.ts';
@@ -226,7 +225,7 @@ async function importFile(
   const words = visit.messages.priceLists;
   const list = listOf(visit, request);
   const text = await decodedText(await readFile(path));
-  const rows = await readable(visit, async () => readAll(text));
+  const rows = await readable(visit, () => readPrices(text));
   const { changed, problems } = await visit.db.transaction(async (tx) => {
     const settings = await shopSettings(tx, visit.shopId);
     const { priceListId } = requirePriceList(settings, list.priceListId);
@@ -247,16 +246,6 @@ async function importFile(
       ${problems.size > refused.length && words.firstRefused({ count: refused.length })}
     </p>`,
   });
-}
-
-async function readAll(text: string): Promise<PriceRow[]> {
-  const pause = newPauses();
-  const rows: PriceRow[] = [];
-  for (const row of readPrices(text)) {
-    rows.push(row);
-    await pause();
-  }
-  return rows;
 }
 
 /** All prices of a list as a file, read in parts. */

@@ -1,6 +1,7 @@
+import { newPauses } from '../../http/pauses.ts';
 import { toDecimal } from '../../kernel/money.ts';
 import { csvLine, escapeFormula, unescapeFormula } from '../products/csv-cells.ts';
-import { CsvReader, DELIMITERS, type Delimiter } from '../products/csv-reader.ts';
+import { CsvReader, DELIMITERS, type Delimiter, type FileRow } from '../products/csv-reader.ts';
 import { decimalSignOf, plainNumber } from '../products/decimal-comma.ts';
 import { FileProblem } from '../products/file-problem.ts';
 import { PRICE_FIELDS, type GivenPrice, type PriceField } from './prices.ts';
@@ -38,9 +39,13 @@ export interface PriceRow extends GivenPrice {
 }
 
 /** The prices of a file. Without a header, its columns are the number, the price and maybe the quantity. */
-export function readPrices(text: string): PriceRow[] {
-  const reader = new CsvReader(delimiterOf(text), LIMITS);
-  const rows = [...reader.read(text), ...reader.end()];
+export async function readPrices(text: string): Promise<PriceRow[]> {
+  const pause = newPauses();
+  const rows: FileRow[] = [];
+  for (const row of rowsOf(text)) {
+    rows.push(row);
+    await pause();
+  }
   const [head] = rows;
   if (!head) throw new FileProblem('the file is empty', 'empty');
   const columns = columnsOf(head.cells);
@@ -49,14 +54,28 @@ export function readPrices(text: string): PriceRow[] {
     const cell = (field: PriceField) => unescapeFormula(cells[places[field] ?? Infinity] ?? '').trim();
     return { line, cell };
   });
-  const sign = decimalSignOf(read.map(({ cell }) => cell('price')));
-  return read.map(({ line, cell }) => ({
-    line,
-    productNumber: cell('productNumber'),
-    currency: cell('currency'),
-    quantity: cell('quantity').replace(',', '.'),
-    price: plainNumber(cell('price'), sign),
-  }));
+  const sign = decimalSignOf(read.slice(0, ROWS_FOR_SIGN).map(({ cell }) => cell('price')));
+  const prices: PriceRow[] = [];
+  for (const { line, cell } of read) {
+    prices.push({
+      line,
+      productNumber: cell('productNumber'),
+      currency: cell('currency'),
+      quantity: cell('quantity').replace(',', '.'),
+      price: plainNumber(cell('price'), sign),
+    });
+    await pause();
+  }
+  return prices;
+}
+
+/** The first rows tell whether the file writes 1.50 or 1,50. */
+const ROWS_FOR_SIGN = 1_000;
+
+function* rowsOf(text: string): Generator<FileRow> {
+  const reader = new CsvReader(delimiterOf(text), LIMITS);
+  yield* reader.read(text);
+  yield* reader.end();
 }
 
 function columnsOf(cells: readonly string[]): Partial<Record<PriceField, number>> | undefined {
