@@ -1,6 +1,7 @@
 /**
- * `npm run build`, and the kontor command in a clone whose source has changed: src/ is compiled file by file to compiled/,
- * which the tests load, and joined to dist/, which runs. A published package has dist/ only.
+ * `npm run build`. With --if-stale, as the kontor command and `npm run generate` do it, only where the source has changed:
+ * src/ is compiled file by file to compiled/, which the tests load, and joined to dist/, which runs. A published package
+ * has dist/ only.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -47,7 +48,10 @@ const JOINED = [
 /** Packages that some of them try to load, and do without. */
 const OPTIONAL = ['pg-native', 'pg-cloudflare'];
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await build();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const isWanted = !process.argv.includes('--if-stale') || isStale();
+  if (isWanted) await build();
+}
 
 export function isStale() {
   const builtAt = modifiedAt(path.join(DIST, 'cli.js'));

@@ -14,6 +14,17 @@ const MAX_TOAST = 200;
 const MAX_PICKED = 50;
 /** Messages of one frame in a second; more are dropped. */
 const MAX_MESSAGES = 50;
+const MAX_ADDRESS = 2_000;
+const MAX_FILE = 20_000_000;
+const MAX_FILE_NAME = 100;
+/** The files that an app may hand over, with the endings they get: none of them is a program or a page. */
+const FILE_ENDINGS = {
+  'application/pdf': 'pdf',
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'text/csv': 'csv',
+  'text/plain': 'txt',
+};
 
 /** The frame is loaded after the page, so that a slow app keeps nothing of the page waiting. */
 function openFrame(holder) {
@@ -75,6 +86,22 @@ function openFrame(holder) {
       unsaved.delete(frame);
       location.assign(address);
     },
+    open({ address }) {
+      const isAddress = typeof address === 'string' && address.length <= MAX_ADDRESS && URL.canParse(address);
+      if (!isAddress || new URL(address).protocol !== 'https:') throw new Error('wrong');
+      requireClick();
+      window.open(address, '_blank', 'noopener,noreferrer');
+    },
+    save({ file, name: asked }) {
+      const ending = file instanceof Blob && file.size <= MAX_FILE ? endingOf(file) : undefined;
+      if (ending === undefined || typeof asked !== 'string') throw new Error('wrong');
+      requireClick();
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(file);
+      link.download = fileName(asked, ending);
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    },
     toast({ text }) {
       if (typeof text !== 'string' || text.trim() === '') throw new Error('wrong');
       const notice = document.createElement('div');
@@ -130,6 +157,22 @@ function openFrame(holder) {
 /** An app leads people on, or asks them, when they click, and not by itself. */
 function requireClick() {
   if (navigator.userActivation && !navigator.userActivation.isActive) throw new Error('noClick');
+}
+
+/** undefined: a file of another kind. A type may name an encoding: `text/csv;charset=utf-8`. */
+function endingOf({ type }) {
+  const [kind] = type.split(';', 1);
+  return Object.hasOwn(FILE_ENDINGS, kind) ? FILE_ENDINGS[kind] : undefined;
+}
+
+/** A name without paths and hidden characters, with the ending of its kind. */
+function fileName(asked, ending) {
+  const name = asked
+    .replaceAll(/[^\p{L}\p{N} ._()-]+/gu, '-')
+    .replace(/^[. ]+/, '')
+    .replace(new RegExp(`\\.${ending}$`, 'i'), '')
+    .slice(0, MAX_FILE_NAME);
+  return `${name || 'file'}.${ending}`;
 }
 
 /** The address of a page of this shop's admin; undefined: the path leads anywhere else. */

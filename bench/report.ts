@@ -155,7 +155,7 @@ function judged(ok: boolean): string {
   return ok ? 'ok' : 'MISSED';
 }
 
-function table(rows: string[][]): string {
+export function table(rows: string[][]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const lines = rows.map((row) =>
     row

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|memory|scale|orders|reports|admin|shops|growth|statements|webhooks|pages|fields|calls|assistants|promotions|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, `npm run bench -- --compare vendure=FOLDER [-- --quick]`, or `npm run bench -- --against COMMIT [-- --quick] [-- --match TEXT]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|memory|scale|orders|reports|admin|shops|growth|statements|webhooks|pages|fields|calls|assistants|promotions|bundles|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, `npm run bench -- --compare vendure=FOLDER [-- --quick]`, or `npm run bench -- --against COMMIT [-- --quick] [-- --match TEXT]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
  * whether cost grows with the number of products, of orders and of shops, whether a new shop stays fast while it grows, what
  * many different searches leave in PostgreSQL, how soon webhooks are called, how soon a shopper sees a page, and what the pages
@@ -36,6 +36,7 @@ import { interleavedRounds, load, tryOnce, type Subject } from './load.ts';
 import { measureMemory, snapshotOptions } from './memory.ts';
 import { measurePages } from './pages.ts';
 import { atEnd, endEverything, endOnSignals, startServer } from './processes.ts';
+import { measureBundles } from './bundles.ts';
 import { measurePromotions } from './promotions.ts';
 import {
   changeTable,
@@ -49,6 +50,7 @@ import {
   pageTable,
   verdictTable,
 } from './report.ts';
+import { readmeTable } from './readme.ts';
 import { createReportShop, measureReports } from './reports.ts';
 import { createScaleShops, measureFiles, measureScale } from './scale.ts';
 import { createOrderShops, measureOrders } from './scale-orders.ts';
@@ -74,7 +76,7 @@ const { values: options } = parseArgs({
   options: {
     /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
-    /** `start`, `load`, `memory`, `scale`, `imports`, `orders`, `reports`, `shops`, `growth`, `statements`, `webhooks`, `pages`, `admin`, `fields`, `calls`, `assistants`, `promotions` or `cluster`: only one part; results.json is then left as it is. */
+    /** `start`, `load`, `memory`, `scale`, `imports`, `orders`, `reports`, `shops`, `growth`, `statements`, `webhooks`, `pages`, `admin`, `fields`, `calls`, `assistants`, `promotions`, `bundles` or `cluster`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
     /** How many shops the part `shops` makes; results.json is left as well. */
     shops: { type: 'string' },
@@ -150,7 +152,8 @@ try {
 }
 
 async function bench(): Promise<void> {
-  if (options.only === 'promotions') return benchPromotions();
+  if (options.only === 'promotions') return judge('promotions', measurePromotions());
+  if (options.only === 'bundles') return judge('bundles', measureBundles());
   const workFolder = await mkdtemp(path.join(tmpdir(), 'kontor-bench-'));
   atEnd(() => rm(workFolder, { recursive: true, force: true }));
   // PostgreSQL runs as another user when the bench runs as root.
@@ -199,6 +202,9 @@ async function bench(): Promise<void> {
   if (pages) say(`${verdictTable('pages', pages.pages)}\n`);
   if (admin) say(pageTable('admin', admin.admin));
   if (cluster) say(`${verdictTable('cluster', cluster)}\n`);
+  if (starts || loads) {
+    say(`${await readmeTable({ starts: starts?.times, throughput: loads?.throughput })}\n`);
+  }
 
   const isWhole =
     starts &&
@@ -230,7 +236,8 @@ async function bench(): Promise<void> {
       ...growth,
       ...statements,
       ...webhooks,
-      ...starts,
+      start: starts.start,
+      restartsMs: starts.restartsMs,
       ...pages,
       ...admin,
     };
@@ -300,9 +307,8 @@ async function benchAgainst(commit: string, installation: string, workFolder: st
   say(changeTable(commit, changes));
 }
 
-function benchPromotions(): void {
-  const judged = measurePromotions();
-  say(verdictTable('promotions', judged));
+function judge(what: string, judged: Verdict[]): void {
+  say(verdictTable(what, judged));
   if (judged.some(({ ok }) => !ok)) process.exitCode = 1;
 }
 
@@ -363,7 +369,7 @@ async function benchFields(installation: string, workFolder: string): Promise<vo
 async function benchStarts(installation: string, workFolder: string) {
   say('Start times: first start, restarts, memory after 10 s of idling ...');
   const times = await measureStarts(installation, workFolder, RESTARTS);
-  return { start: startVerdicts(times), restartsMs: times.restartMs };
+  return { start: startVerdicts(times), restartsMs: times.restartMs, times };
 }
 
 async function benchLoads(installation: string, workFolder: string) {

@@ -7,6 +7,7 @@
 import { parseArgs } from 'node:util';
 import { endEverything, endOnSignals } from '../bench/processes.ts';
 import { duration } from '../src/commands/progress.ts';
+import { bundles } from './bundles.ts';
 import { coupon } from './coupon.ts';
 import { crash } from './crash.ts';
 import { giftCards } from './gift-cards.ts';
@@ -26,6 +27,7 @@ import { worker } from './worker.ts';
 const CHECKS: Check<ProofService>[] = [
   oversell,
   opposite,
+  bundles,
   coupon,
   giftCards,
   oneOrder,

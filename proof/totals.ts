@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SEED } from '../test/seed.ts';
-import { checkPromotions, checkTaxTypes, checkTotals } from '../test/totals-properties.ts';
+import { checkBundles, checkPromotions, checkTaxTypes, checkTotals } from '../test/totals-properties.ts';
 import type { Check } from './stage.ts';
 
 const CARTS = 100_000;
@@ -16,6 +16,7 @@ export const totals: Check = {
     for (let part = 0; part < parts; part++) {
       checkTotals(SEED + part, CARTS_PER_SEED);
       checkPromotions(SEED + part, CARTS_PER_SEED / 10);
+      checkBundles(SEED + part, CARTS_PER_SEED / 10);
       checkTaxTypes(SEED + part, CARTS_PER_SEED / 10);
       progress.advance(CARTS_PER_SEED);
       // So that an interruption is noticed.

@@ -4,7 +4,7 @@ import { permissionsOf, ROLES } from '../src/admin/users/permissions.ts';
 import { sql } from '../src/db/sql.ts';
 import { givenMerchant, merchantWith, type Merchant } from './admin.ts';
 import { fingerprint, givenOtherShop, startDemo } from './demo.ts';
-import { someInTurn } from './seed.ts';
+import { isOfToday, someInTurn } from './seed.ts';
 import type { Service } from './service.ts';
 
 /** Knocks at every page of the admin: as a stranger, as somebody of another shop, in every role, from another site. */
@@ -19,7 +19,7 @@ beforeAll(async () => {
     update shop set settings_version = settings_version + 1,
       settings = settings || '{"accounting": {"advisorNumber": 1001, "clientNumber": 1}}'
     where shop_id = 'DemoShop'`);
-  routes = service.app.adminPages.filter(({ method }) => method !== 'HEAD');
+  routes = (await service.app.adminPages()).filter(({ method }) => method !== 'HEAD');
 });
 afterAll(() => service.close());
 
@@ -94,8 +94,10 @@ describe.each(ROLES)('somebody with the role %s', (role) => {
   test('opens every page that it may, or is told that the thing does not exist', async () => {
     const merchant = await givenMerchant(service, role);
     const permissions = permissionsOf(role);
-    for (const route of ofShop()) {
+    for (const [index, route] of ofShop().entries()) {
       if (route.method !== 'GET' || !('permission' in route)) continue;
+      // A role that may open a page is shown the same as the owner, but for the menu.
+      if (role !== 'owner' && !isOfToday(index + ROLES.indexOf(role), 3)) continue;
       if (route.permission !== 'member' && !permissions.has(route.permission)) continue;
       const { status } = await send(merchant, route);
       const isOfOne = route.url.replace(':shopId', '').includes(':');

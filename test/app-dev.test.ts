@@ -171,7 +171,17 @@ test('what can not be installed is refused in a line, and nothing is installed',
   const environment = { KONTOR_DATA: data, PORT: new URL(service.address).port };
   const list = () => kontor(['app', 'list', 'DemoShop'], environment);
   const before = await list();
+  const app = await startFakeApp();
+  app.answer = ({ url }, response) => {
+    if (url !== '/register') return false;
+    response.writeHead(403).end(`KONTOR_URL does not name this installation\u001b[2J\nmore`);
+    return true;
+  };
   for (const [words, problem] of [
+    [
+      ['DemoShop', app.origin],
+      'The app has not accepted the registration: 403 KONTOR_URL does not name this installation',
+    ],
     [['Nowhere', 'localhost:1'], 'There is no shop "Nowhere". See: npx kontor shop list'],
     [['DemoShop', 'localhost:1'], 'The app did not answer in time'],
     [['DemoShop', 'a b'], 'This is not an address of an app'],
@@ -180,5 +190,6 @@ test('what can not be installed is refused in a line, and nothing is installed',
     expect(ended).toEqual({ code: 1, stdout: '', stderr: `kontor: ${problem}\n` });
   }
   expect(await list()).toEqual(before);
+  await app.close();
   await service.stop();
 });

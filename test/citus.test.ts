@@ -109,7 +109,7 @@ function recordBroken({ app }: Service, broken: string[]): void {
 /** With ids that no thing has: it is looked for all the same. */
 async function openAdminPages(service: Service): Promise<void> {
   const merchant = await givenMerchant(service);
-  for (const { method, url } of service.app.adminPages) {
+  for (const { method, url } of await service.app.adminPages()) {
     if (method !== 'GET') continue;
     await merchant.get(url.replace(':shopId', 'DemoShop').replaceAll(/:\w+/g, newId(new Date())));
   }

@@ -11,7 +11,7 @@ import {
   type Shop,
   type ValidCall,
 } from './operations.ts';
-import { oneInTurn } from './seed.ts';
+import { isOfToday, oneInTurn } from './seed.ts';
 import { urlOf, type Answer, type CallOptions, type Service } from './service.ts';
 
 const MEDIA_TYPE = 'application/vnd.epages.v1+json';
@@ -32,7 +32,7 @@ afterAll(() => service.close());
 
 const untakenCalls = new Map<string, Promise<ValidCall>>();
 
-/** A valid call for what is refused or only asked about, made once for each operation, because it changes nothing. */
+/** A valid call for what is read, refused or only asked about, made once for each operation: it changes nothing. */
 function untakenCall(operation: Operation): Promise<ValidCall> {
   let call = untakenCalls.get(operation.name);
   if (!call) untakenCalls.set(operation.name, (call = validCall(operation, shop)));
@@ -40,7 +40,7 @@ function untakenCall(operation: Operation): Promise<ValidCall> {
 }
 
 async function send(operation: Operation, { slash = '', method = operation.method, headers = {} } = {}) {
-  const call = await validCall(operation, shop);
+  const call = await (operation.writes ? validCall(operation, shop) : untakenCall(operation));
   return service.call(method, call.path + slash + call.search, {
     ...call.options,
     headers: { ...call.options.headers, ...headers },
@@ -160,7 +160,10 @@ describe('the table', () => {
   });
 });
 
-/** What can be asked for, and what can't. All operations share the code that reads the header, so each takes turns. */
+/**
+ * What can be asked for, and what can't. All operations share the code that reads the header, so each takes turns, and
+ * those that write, which need things of their own for each call that is taken, do so on one day of four.
+ */
 const ACCEPTED = {
   json: ['application/json', '*/*', 'application/*', MEDIA_TYPE, `text/html, ${MEDIA_TYPE};q=0.5`],
   csv: ['text/csv', '*/*', 'application/vnd.epages.v1+csv', 'text/html, text/csv;q=0.5'],
@@ -212,7 +215,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     expect(found(await send(operation))).toEqual(expected);
   });
 
-  test.each(oneInTurn(ACCEPTED[kind], index))(
+  test.runIf(!operation.writes || isOfToday(index, 4)).each(oneInTurn(ACCEPTED[kind], index))(
     'does so with a slash at the end, and accepts Accept: %s',
     async (accept) => {
       expect(found(await send(operation, { slash: '/', headers: { accept } }))).toEqual(expected);

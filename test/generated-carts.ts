@@ -339,3 +339,41 @@ export const promotedCarts = fc
       cart: { ...cart, promotions: inputs, ...(isWithCode && { promotionProblems: [] }) },
     };
   });
+
+/** The same carts, of which some lines are the parts of bundles. */
+export const bundledCarts = fc
+  .record({
+    given: promotedCarts,
+    sizes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 }),
+    quantities: fc.tuple(fc.constantFrom('1', '2', '5'), fc.constantFrom('1', '3')),
+  })
+  .map(({ given: { cart, shop }, sizes, quantities }) => {
+    const lines: LineInput[] = [];
+    let units = 0;
+    while (lines.length < cart.lines.length) {
+      const size = sizes[units % sizes.length]!;
+      const parts = cart.lines.slice(lines.length, lines.length + size);
+      const bundle = {
+        lineItemId: `BUNDLE-${units}`,
+        quantity: quantities[units % quantities.length]!,
+        product: { productId: parts[0]!.product.productId, masterId: null },
+      };
+      lines.push(...(size === 1 ? parts : parts.map((part) => ({ ...part, bundle }))));
+      units += 1;
+    }
+    // After a fixed price all units cost the same, and which of equal ones are got is open.
+    const hasUnits = cart.promotions.some(({ effect }) => effect.kind === 'buyGet');
+    const promotions = cart.promotions
+      .filter(({ effect }) => !(hasUnits && effect.kind === 'price'))
+      .map((one) => ({
+        ...one,
+        counts: one.counts.slice(0, units),
+        rewards: one.rewards.slice(0, units),
+      }));
+    const { promotionProblems, ...others } = cart;
+    const isWithCode = promotionProblems && promotions.some(({ isCoupon }) => isCoupon);
+    return {
+      shop,
+      cart: { ...others, lines, promotions, ...(isWithCode && { promotionProblems }) },
+    };
+  });

@@ -268,8 +268,36 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
 
   // The promotions: those that combine one after the other, then the basket discount, then the one with a code; or one
   // of those that do not combine alone. Whatever takes off most is what the cart has.
-  const rates = lines.map(({ priceRate }) => priceRate);
-  const classes = lines.map(({ taxClass }) => taxClass.taxClassId);
+  // They see what is sold: of a bundle one thing, whatever it is made of. Its taxes are those of its first part.
+  const bundles = naiveBundles(cart.lines);
+  const isFirst = (index: number) => bundles.findIndex((one) => one === bundles[index]) === index;
+  const together = (amounts: readonly number[]) =>
+    amounts.flatMap((_, index) =>
+      isFirst(index) ? [sum(amounts.filter((_amount, at) => bundles[at] === bundles[index]))] : [],
+    );
+  const sold = cart.lines
+    .filter((_, index) => isFirst(index))
+    .map((line): LineInput =>
+      line.bundle ? { ...line, ...line.bundle, product: { ...line.product, ...line.bundle.product } } : line,
+    );
+  const soldOfShop = together(ofShop.map(({ amount }) => amount)).map((amount) => ({ amount }));
+  const rates = lines.filter((_, index) => isFirst(index)).map(({ priceRate }) => priceRate);
+  const classes = lines.filter((_, index) => isFirst(index)).map(({ taxClass }) => taxClass.taxClassId);
+  /** What is taken off each thing that is sold, borne by its lines in proportion to these amounts. */
+  const borneByLines = (shares: readonly number[], amounts: readonly number[]) => {
+    const borne = amounts.map(() => 0);
+    for (const [place, bundle] of [...new Set(bundles)].entries()) {
+      const indexes = [...bundles.keys()].filter((index) => bundles[index] === bundle);
+      const ofLines = spread(
+        shares[place]!,
+        indexes.map((index) => amounts[index]!),
+        indexes.map((index) => lines[index]!.priceRate),
+        indexes.map((index) => lines[index]!.taxClass.taxClassId),
+      );
+      for (const [at, index] of indexes.entries()) borne[index] = ofLines[at]!;
+    }
+    return borne;
+  };
   const basketDiscountOf = (value: number) =>
     Math.max(
       0,
@@ -289,16 +317,16 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
     ...promotions.filter(({ combines }) => !combines).map((one) => [one]),
   ];
   const outcomes = plans.map((plan) => {
-    let ofShopLeft = ofShop.map(({ amount }) => amount);
-    let shownLeft = lines.map(({ amount }) => amount);
+    let ofShopLeft = soldOfShop.map(({ amount }) => amount);
+    let shownLeft = together(lines.map(({ amount }) => amount));
     let deliveryLeft = askedDeliveryOfShop;
     let taken = 0;
     const shownPromotions: { promotionId: string; amount: number; deliveryAmount: number }[] = [];
-    const shares = { discount: lines.map(() => 0), coupon: lines.map(() => 0) };
+    const shares = { discount: sold.map(() => 0), coupon: sold.map(() => 0) };
     const sums = { discount: 0, coupon: 0 };
     for (const step of plan) {
       const isBasket = step === 'basket discount';
-      if (!isBasket && !naiveIsReached(step, cart.lines, ofShop)) continue;
+      if (!isBasket && !naiveIsReached(step, sold, soldOfShop)) continue;
       if (!isBasket && step.isForDelivery) {
         const before = deliveryLeft;
         deliveryLeft = naiveDeliveryLeft(step, before);
@@ -311,7 +339,7 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
       }
       const off = isBasket
         ? { amount: basketDiscountOf(sum(ofShopLeft)), borneBy: ofShopLeft, shownBorneBy: shownLeft }
-        : naivePromotion(step, cart.lines, ofShopLeft, shownLeft);
+        : naivePromotion(step, sold, ofShopLeft, shownLeft);
       if (off.amount === 0) continue;
       taken += off.amount;
       const shownAmount =
@@ -331,7 +359,10 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
     return { taken, codeWorks, ofShopLeft, shownLeft, deliveryLeft, shownPromotions, shares, sums };
   });
   const outcome = outcomes.find(({ taken }) => taken === Math.max(...outcomes.map((one) => one.taken)))!;
-  const discountShares = outcome.shares.discount;
+  const discountShares = borneByLines(
+    outcome.shares.discount,
+    lines.map(({ amount }) => amount),
+  );
   const basketDiscount = sum(discountShares);
   const discountOfShop = outcome.sums.discount;
   const left = lines.map(({ amount }, index) => amount - discountShares[index]!);
@@ -344,7 +375,7 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
   // The coupon.
   const coupon = cart.coupon
     ? naiveCoupon(cart.coupon, {
-        lines: cart.lines,
+        lines: sold,
         left: outcome.ofShopLeft,
         subTotal: subTotalOfShop,
         inCurrency: (amount) => inCurrency({ [cart.coupon!.currency]: amount })!,
@@ -356,9 +387,12 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
   const deliveryCost = coupon?.isShippingFree ? 0 : promotedDelivery;
   const deliveryCostOfShop = coupon?.isShippingFree ? 0 : promotedDeliveryOfShop;
   const couponable = outcome.shownLeft.map((amount, index) => (coupon?.isFor[index] ? amount : 0));
-  const couponShares = coupon
-    ? spread(takenOff(coupon.amount, coupon.base, sum(couponable)), couponable, rates, classes)
-    : outcome.shares.coupon;
+  const couponShares = borneByLines(
+    coupon
+      ? spread(takenOff(coupon.amount, coupon.base, sum(couponable)), couponable, rates, classes)
+      : outcome.shares.coupon,
+    left,
+  );
   const couponAmount = sum(couponShares);
   const couponOfShop = coupon?.amount ?? outcome.sums.coupon;
 
@@ -458,7 +492,7 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
     promotions: outcome.shownPromotions,
     missingForPromotions: promotions.flatMap((one) => {
       const applies = outcome.shownPromotions.some(({ promotionId }) => promotionId === one.promotionId);
-      const lacking = naiveLacking(one, cart.lines, ofShop);
+      const lacking = naiveLacking(one, sold, soldOfShop);
       const isOffered = !applies && !one.isCoupon && one.counts.some(Boolean);
       return isOffered && (lacking.amount > 0 || lacking.quantity > 0)
         ? [{ promotionId: one.promotionId, ...lacking }]
@@ -466,7 +500,7 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
     }),
     coupon: coupon
       ? { amount: 0 - couponAmount, problems: coupon.problems }
-      : naiveCodeOfPromotion(cart, couponAmount, outcome.codeWorks, ofShop),
+      : naiveCodeOfPromotion({ ...cart, lines: sold }, couponAmount, outcome.codeWorks, soldOfShop),
     delivery,
     shipping: delivery.method
       ? { method: delivery.method, price: deliveryCost, taxes: serviceTaxes(deliveryCharges) }
@@ -480,6 +514,11 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
     missingToMinimum: least === null || compared >= least ? 0 : least - compared,
     offers,
   };
+}
+
+/** What each line is a part of; a line that is sold by itself is the only part of itself. */
+function naiveBundles(lines: readonly LineInput[]): string[] {
+  return lines.map(({ bundle }, index) => bundle?.lineItemId ?? `line ${index}`);
 }
 
 /** The tax of a class: what is charged, and what is in the gross prices of the shop. */

@@ -1965,7 +1965,8 @@ const sentShipment: Fact<string> = async ({ service, shopId, token }, params) =>
 const lineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId']!).lineItemId;
 const couponLineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId']!).couponLineItemId;
 
-const newLine = 'productId: string\nquantity: number|string\ncustomText?: string|null';
+const newOrderLine = 'productId: string\nquantity: number|string\ncustomText?: string|null';
+const newLine = shape(newOrderLine, 'choices?: array|null\nchoices[]: string');
 
 /** An address in which these keys must not be empty. */
 const requiring = (...keys: string[]) =>
@@ -2039,6 +2040,22 @@ const management = shape(
   under(
     'promotions[]',
     shape('promotionId: string\nname: string\ncode?: string', priced('amount', 'deliveryAmount')),
+  ),
+  'bundles?~: array',
+  under(
+    'bundles[]',
+    shape(
+      'lineItemId: string',
+      array(
+        'parts',
+        shape(
+          'lineItemId: string\nproductId: string\nsku: string\nname: string\nvariationString: string|null',
+          'quantity: number',
+          priced('amount'),
+          'taxRate: number',
+        ),
+      ),
+    ),
   ),
   object('buyer', buyer),
   rareObject('deliveryOption', 'appId: string\noptionId: string|null\nname: string'),
@@ -2777,7 +2794,7 @@ export const OPERATIONS: readonly Operation[] = [
     status: 201,
     params: { orderId: editedOrder },
     body: async (shop) => ({ productId: (await lampIds(shop)).variationId, quantity: 1, price: 9.5 }),
-    request: shape(newLine, 'price?: number|string|null'),
+    request: shape(newOrderLine, 'price?: number|string|null'),
   }),
   managing('PUT', 'line-items/{lineItemId}', {
     params: { orderId: editedOrder, lineItemId: orderLine },
@@ -3659,6 +3676,10 @@ export const OPERATIONS: readonly Operation[] = [
       energyLabel.classes: string
       energyLabel.best: string
       energyLabel.file: string
+      parts?: array|null
+      parts[].productId: string
+      parts[].quantity: integer
+      partsDiscount?: number|string|null
       forSaleFrom?: string|null
       forSaleUntil?: string|null
       patches?: array|null

@@ -5,6 +5,7 @@ import { givenToken } from './builders.ts';
 import { demoShop, expectRefusal, startDemo } from './demo.ts';
 import { cart, OPERATIONS, validCall, type Operation, type Shop, type ValidCall } from './operations.ts';
 import { statementsOf } from './carts.ts';
+import { isOfToday } from './seed.ts';
 import { urlOf, type CallOptions, type Service } from './service.ts';
 
 /**
@@ -55,15 +56,18 @@ const unclaimed = OPERATIONS.map((operation) =>
   operation.cartToken ? { ...operation, params: { ...operation.params, cartId: cart } } : operation,
 );
 
-describe.each(unclaimed)('$name', (operation) => {
-  test('the shop comes first', async () => {
+describe.each(unclaimed.map((operation, index) => ({ ...operation, index })))('$name', (operation) => {
+  // The order is the same few lines for all operations.
+  const isTodays = isOfToday(operation.index, 3);
+
+  test.runIf(isTodays)('the shop comes first', async () => {
     const call = await validCall(operation, shop);
     const options = without({ ...spoilt(operation, call), token: newSecret(32) }, 'cartToken');
     const elsewhere = call.path.replace('DemoShop', 'Nowhere');
     expect((await refused(call, options, elsewhere)).status).toBe(404);
   });
 
-  test('then Accept, then the body', async () => {
+  test.runIf(isTodays)('then Accept, then the body', async () => {
     const call = await validCall(operation, shop);
     expect((await refused(call, spoilt(operation, call))).status).toBe(406);
     if (!takesBody(operation)) return;

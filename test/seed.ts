@@ -31,6 +31,14 @@ export function someInTurn<Case>(cases: readonly Case[], index: number, count: n
   return Array.from({ length: count }, (_, step) => cases[((SEED + index) * count + step) % cases.length]!);
 }
 
+/**
+ * Whether the case with this index is one of today: each comes once in so many days, others every day. Where such a case
+ * takes variants in turn as well, the numbers of days and of variants have no common divisor, or it meets only some.
+ */
+export function isOfToday(index: number, days: number): boolean {
+  return process.env['KONTOR_TEST_ALL'] !== undefined || (SEED + index) % days === 0;
+}
+
 /** How many of so many generated cases: half of them a day, because every day has others. */
 export function halfOf(cases: number): number {
   return process.env['KONTOR_TEST_ALL'] === undefined ? Math.ceil(cases / 2) : cases;

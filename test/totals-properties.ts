@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import type { CartInput, ShopRules } from '../src/pricing/input.ts';
 import { cartTotals, type CartTotals } from '../src/pricing/totals.ts';
-import { generatedCarts, promotedCarts } from './generated-carts.ts';
+import { bundledCarts, generatedCarts, promotedCarts } from './generated-carts.ts';
 import { naiveTotals } from './naive-totals.ts';
 
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0);
@@ -133,13 +133,19 @@ export function checkTotals(seed: number, carts: number): number {
   return checkAll(generatedCarts, CHECKS, { seed, carts });
 }
 
+const {
+  'neither the order of the lines nor how a quantity came about changes a total': _order,
+  ...CHECKS_IN_ORDER
+} = CHECKS;
+
 /** The same for carts with promotions, of which equal lines may bear different ones. */
 export function checkPromotions(seed: number, carts: number): number {
-  const {
-    'neither the order of the lines nor how a quantity came about changes a total': _order,
-    ...checks
-  } = CHECKS;
-  return checkAll(promotedCarts, checks, { seed, carts });
+  return checkAll(promotedCarts, CHECKS_IN_ORDER, { seed, carts });
+}
+
+/** The same for carts with bundles, whose parts bear what is taken off them. */
+export function checkBundles(seed: number, carts: number): number {
+  return checkAll(bundledCarts, CHECKS_IN_ORDER, { seed, carts });
 }
 
 function checkAll(

@@ -84,7 +84,8 @@ export function createApp({ store, origins, sendcloudUrl }: AppOptions): Server 
     const given = (await bodyOf(request)) as Omit<Shop, 'accessToken'>;
     const { clientId, clientSecret, shopId, apiUrl } = given;
     const issuer = originOf(apiUrl);
-    if (!origins.includes(issuer)) throw new Refused(403, 'This installation of Kontor is not known');
+    if (!origins.includes(issuer))
+      throw new Refused(403, `KONTOR_URL does not name this installation: ${issuer}`);
     const token = await verifyFrameToken(bearer(request), { issuer, clientId });
     if (token.page !== 'register' || token.shop !== shopId)
       throw new Refused(401, 'The token is for something else');

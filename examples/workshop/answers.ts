@@ -3,7 +3,7 @@ import type { LinePriceAnswer, LinePriceQuestion, TaxAnswer, TaxQuestion } from 
 /** Minor units for each character of an engraving. */
 const PER_CHARACTER = 50;
 
-/** What is engraved costs more by the character, on each piece. */
+/** Engraving costs more by the character, on each piece. */
 export function linePrices({ currency, lines }: LinePriceQuestion): LinePriceAnswer {
   return {
     currency,

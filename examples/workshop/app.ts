@@ -63,7 +63,9 @@ async function register(request: Incoming): Promise<void> {
     apiUrl: string;
   };
   const issuer = new URL(apiUrl).origin;
-  if (!KONTOR_URL.split(',').includes(issuer)) throw new Refused('This installation of Kontor is not known');
+  if (!KONTOR_URL.split(',').includes(issuer)) {
+    throw new Refused(`KONTOR_URL does not name this installation: ${issuer}`);
+  }
   const { page, shop } = await verifyFrameToken(tokenOf(request), { issuer, clientId });
   if (page !== 'register' || shop !== shopId) throw new Refused('The token is for something else');
   save({ clientId, clientSecret, shopId, issuer });

@@ -71,6 +71,7 @@ import { priceHistory } from './products/price-history.ts';
 import { productEditorPages } from './products/product.ts';
 import { productTypePages } from './product-types/product-types.ts';
 import { productListPages } from './products/products.ts';
+import { bundle } from './products/bundle.ts';
 import { related } from './products/related.ts';
 import { stockTake } from './products/stock-take.ts';
 import { variationPages } from './products/variations.ts';
@@ -87,25 +88,17 @@ import { assetRoutes } from '../http/assets.ts';
 /** A page, and the users who may open it. */
 export type AdminRoute = { method: string; url: string } & NonNullable<FastifyContextConfig['admin']>;
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** All pages of the admin, for the test that requests each of them. */
-    adminPages: readonly AdminRoute[];
-  }
-}
-
 /** Descriptions of assistants that the links of one person make us read. */
 const FETCHES_PER_HOUR = 60;
 
-/** Serves the pages of merchants below `/admin`, on the host of the service. */
+/** Serves the pages of merchants below `/admin`, on the host of the service. Returns all of them. */
 export async function adminRoutes(
   app: FastifyInstance,
   deps: AdminDeps &
     SettingsDeps & { isMigrated: () => boolean; creation: CreationDeps; policy: ReceiverPolicy },
-): Promise<void> {
+): Promise<readonly AdminRoute[]> {
   const key = await installationKey(deps.config);
   const adminPages: AdminRoute[] = [];
-  app.decorate('adminPages', adminPages);
   await app.register(async (scope) => {
     await scope.register(cookie);
     scope.addHook('onRoute', ({ method, url, config }) => {
@@ -202,6 +195,7 @@ export async function adminRoutes(
     newProduct(shopPages);
     variationPages(shopPages);
     attributes(shopPages);
+    bundle(shopPages);
     related(shopPages);
     priceHistory(shopPages);
     stockTake(shopPages);
@@ -212,6 +206,7 @@ export async function adminRoutes(
       throw notFound();
     });
   });
+  return adminPages;
 }
 
 /**

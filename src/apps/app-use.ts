@@ -1,5 +1,6 @@
 import { dayOf } from '../http/dates.ts';
 import type { Database, Queries } from '../db/database.ts';
+import { deleteOld } from '../db/delete-old.ts';
 import { sql } from '../db/sql.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
 
@@ -109,19 +110,10 @@ export async function findUse(db: Queries, shopId: string, appId: string, days: 
   return all.map((day) => byDay.get(day) ?? { day, calls: 0, errors: 0 });
 }
 
+const deleteDays = deleteOld('app_use', 'day', { app_id: 'uuid', day: 'date' });
+
 /** Deletes days that are no longer shown. */
 export const appUseCleanup: CleanupStep = {
   name: 'app use',
-  run: async (db, limit) => {
-    const old = await db.many<{ shopId: string; appId: string; day: string }>(sql`
-      select shop_id as "shopId", app_id as "appId", day::text from app_use
-      where day < ${dayOf(new Date(db.serviceNow.getTime() - KEPT_DAYS * DAY))} order by day limit ${limit}`);
-    if (old.length === 0) return 0;
-    await db.run(sql`
-      delete from app_use
-      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ appId }) => appId)}::uuid[],
-        ${old.map(({ day }) => day)}::date[]) as old (shop_id, app_id, day)
-      where app_use.shop_id = old.shop_id and app_use.app_id = old.app_id and app_use.day = old.day`);
-    return old.length;
-  },
+  run: (db, limit) => deleteDays(db, dayOf(new Date(db.serviceNow.getTime() - KEPT_DAYS * DAY)), limit),
 };

@@ -75,6 +75,13 @@ const NOT_FOUND = {
   continue_url: 'http://demoshop.localhost/',
 };
 
+test('a product is named by its id, or by its number as in the feeds', async () => {
+  const { status, body } = await create(lines(['AP-100', 1], [kettle.toLowerCase(), 2], ['AP-0', 1]));
+  expect(status).toBe(201);
+  expect(body.line_items).toMatchObject([{ item: { id: kettle }, quantity: 3 }]);
+  expect(body.messages[0]).toMatchObject({ code: 'not_found', content: 'Product not found: AP-0' });
+});
+
 test('a cart has the totals of the cart in the shop to the cent', async () => {
   const { status, body, headers } = await create(lines([kettle, 2], [variation, 1]));
   expect([status, headers['cache-control']]).toEqual([201, 'no-store']);

@@ -133,7 +133,7 @@ export function thumbprint({ kty, crv, x, y }: JsonWebKey): string {
   return createHash('sha256').update(JSON.stringify(members)).digest('base64url');
 }
 
-/** What is not covered is not signed: somebody else may have put it there. */
+/** Parts that are not covered are not signed: anyone may have put them there. */
 function coversRequest({ query, headers, body }: SignedRequest, components: readonly Item[]): boolean {
   const names = components.map(({ value }) => value);
   if (new Set(components.map(({ raw }) => raw)).size < components.length) return false;

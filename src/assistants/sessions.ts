@@ -1,3 +1,4 @@
+import { shownLines } from '../pricing/shown-lines.ts';
 import { updateAssistantSession } from '../carts/queries.ts';
 import type { Transaction } from '../db/database.ts';
 import { newId } from '../kernel/ids.ts';
@@ -163,7 +164,7 @@ async function completedSession(
   if (!order || order.erasedAt) return missing(context);
   const answer = {
     ucp: { ...envelope([CHECKOUT]), payment_handlers: {} },
-    line_items: order.content.lines.map((line) => shownLine(line, context)),
+    line_items: shownLines(order.content).map((line) => shownLine(line, context)),
     currency: order.currency,
     totals: shownTotals(order.content, context),
     status: 'completed',

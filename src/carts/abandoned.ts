@@ -6,7 +6,7 @@ import { recordEvents } from '../platform/events/log.ts';
 const HOUR = 3_600_000;
 
 /**
- * Records carts with lines that were left unchanged for so many hours: CART_ABANDONED, once until the cart changes
+ * Records carts with lines that were left unchanged for some hours: CART_ABANDONED, once until the cart changes
  * again. An order deletes its cart, so a remaining cart has not been ordered.
  *
  * A cart is found by its creation time, because an index of the last change would make every change more expensive. A

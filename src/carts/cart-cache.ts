@@ -3,7 +3,7 @@ import type { CacheKind } from '../db/cache.ts';
 import type { Queries } from '../db/database.ts';
 import type { Address } from '../shops/countries/address.ts';
 import { textLengthOf } from './lines.ts';
-import type { CartRow, Prefetch } from './cart.ts';
+import { productIdsOf, type CartRow, type Prefetch } from './cart.ts';
 
 /**
  * Carts as this process last saw them, because carts are often changed several times in a row. A change computed from
@@ -63,10 +63,7 @@ export async function cachedCart(
 ): Promise<CartRow | undefined> {
   const cart = db.caches.of(cartCache).get(keyOf(shopId, cartId));
   if (!cart || codeKey !== undefined) return undefined;
-  const ids = new Set([
-    ...cart.lines.map((line) => line.productId),
-    ...productIds.map((id) => id.toUpperCase()),
-  ]);
+  const ids = new Set([...productIdsOf(cart), ...productIds.map((id) => id.toUpperCase())]);
   const products = await seenCartProducts(db, shopId, [...ids]);
   return products && { ...cart, products };
 }

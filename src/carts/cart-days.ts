@@ -36,7 +36,7 @@ function firstId(moment: number): string {
 const dayOfCart = sql`
   (to_timestamp(('x' || left(replace(cart_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0) at time zone 'UTC')::date`;
 
-/** Counts the last days, so many of them with today. */
+/** Counts a number of last days, today included. */
 function countedDays({ now }: Queries, shopId: string, count: number): Sql {
   const first = Date.parse(dayOf(now.getTime())) - (count - 1) * DAY;
   const end = first + count * DAY;

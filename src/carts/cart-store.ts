@@ -147,19 +147,26 @@ export function createCartStore(
     save: (attempt: CartAttempt) => Promise<Saved | undefined>,
   ): Promise<Saved> => {
     const db = service.atClockOf(request.shopId);
+    const wanted = await withParts(request.transaction ?? db, request.shopId, prefetch);
+    const loadStored = async () => {
+      const stored = await load(db, findCart, request, wanted);
+      // Now its products are known as they are stored: a bundle may consist of something else since it was last seen.
+      const wantedNow = await withParts(db, request.shopId, prefetch);
+      return isDeepStrictEqual(wantedNow, wanted) ? stored : load(db, findCart, request, wantedNow);
+    };
     const saveLocked = async (tx: Transaction) => {
-      const locked = await load(tx, lockCart, request, prefetch);
+      const locked = await load(tx, lockCart, request, wanted);
       const saved = await save({ ...locked, isCached: false, tx });
       if (saved === undefined) throw new Error('a locked cart was changed by somebody else');
       return saved;
     };
     if (request.transaction) return saveLocked(request.transaction);
     return withTransactionFallback(db, saveLocked, async () => {
-      const cached = await openCached(request, prefetch);
+      const cached = await openCached(request, wanted);
       const first = cached && (await catchRefusal(() => save({ ...cached, isCached: true })));
       if (first?.saved !== undefined) return first.saved;
       if (cached) dropCachedCart(db, request.shopId, request.params.cartId);
-      const stored = await load(db, findCart, request, prefetch);
+      const stored = await loadStored();
       if (first?.refusal && isSame(basisOf(stored), basisOf(cached!))) throw first.refusal;
       return save({ ...stored, isCached: false });
     });
@@ -411,15 +418,16 @@ async function cachedIngredients(
 ): Promise<CartIngredients | undefined> {
   const settings = cachedSettings(db, shopId);
   if (body.customerId || !settings || settings.promotions.some(hasLimit)) return undefined;
-  const productIds = namedProducts(body.lineItems ?? []).map((id) => id.toUpperCase());
-  const products = await seenCartProducts(db, shopId, [...new Set(productIds)]);
+  const productIds = await idsWithParts(db, shopId, namedProducts(body.lineItems ?? []));
+  const products = await seenCartProducts(db, shopId, productIds);
   return products && { settings, products, customerId: null, customerGroupId: null, promotionUses: null };
 }
 
 async function loadIngredients(queries: Queries, { shopId, body }: NewCartRequest): Promise<CartIngredients> {
   const customerId = body.customerId ?? null;
   return withCachedSettings(queries, shopId, async (settings, verify) => {
-    const found = await findIngredients(queries, shopId, namedProducts(body.lineItems ?? []), customerId);
+    const productIds = await idsWithParts(queries, shopId, namedProducts(body.lineItems ?? []));
+    const found = await findIngredients(queries, shopId, productIds, customerId);
     if (!found) throw notFound();
     verify(found.settingsVersion);
     if (customerId !== null && !found.customer) throw invalid('UNKNOWN_VALUE', 'customerId');
@@ -431,6 +439,25 @@ async function loadIngredients(queries: Queries, { shopId, body }: NewCartReques
       promotionUses: found.promotionUses,
     };
   });
+}
+
+/** A bundle is added with the products that it consists of. */
+async function withParts(queries: Queries, shopId: string, prefetch: Prefetch): Promise<Prefetch> {
+  const { productIds } = prefetch;
+  if (!productIds?.length) return prefetch;
+  return { ...prefetch, productIds: await idsWithParts(queries, shopId, productIds) };
+}
+
+async function idsWithParts(
+  queries: Queries,
+  shopId: string,
+  productIds: readonly string[],
+): Promise<string[]> {
+  const ids = new Set(productIds.map((id) => id.toUpperCase()));
+  // Unknown products are refused where they are added.
+  const products = (await seenCartProducts(queries, shopId, [...ids])) ?? [];
+  for (const { facts } of products) for (const { productId } of facts.parts ?? []) ids.add(productId);
+  return [...ids];
 }
 
 /** Opens a transaction only when saving without one fails, or ends in a deadlock. */

@@ -141,8 +141,10 @@ export function isExpired({ changedAt }: StoredCart, now: Date): boolean {
   return changedAt.getTime() + LIFETIME < now.getTime();
 }
 
-export const productIdsOf = ({ lines }: Pick<StoredCart, 'lines'>) => lines.map(({ productId }) => productId);
+/** The products that a cart needs: those of its lines, and those of a bundle's parts. */
+export const productIdsOf = ({ lines }: Pick<StoredCart, 'lines'>) =>
+  lines.flatMap(({ productId, parts = [] }) => [productId, ...parts]);
 
 /** Whether lines are left out because their product is no longer sold: they are stored, and neither shown nor ordered. */
 export const hasLeftOutLines = ({ cart, priced }: Pick<PricedCart, 'cart' | 'priced'>) =>
-  priced.content.lines.length < cart.lines.length;
+  priced.soldProducts.length < cart.lines.length;

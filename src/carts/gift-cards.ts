@@ -130,7 +130,7 @@ async function toAnswer(
   };
 }
 
-/** What is left for the payment method, in minor units. */
+/** The amount left for the payment method, in minor units. */
 export function outstandingAfter(
   payments: readonly CardPayment[],
   { grandTotal }: { grandTotal: number },

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { MAX_PARTS } from '../catalogue/products/bundles.ts';
 import { hasScope } from '../http/callers.ts';
 import {
   invalid,
@@ -17,6 +19,7 @@ import { productLabel, type CartProduct } from '../pricing/cart-product.ts';
 import type { StoredLine } from '../pricing/input.ts';
 import type { CartContext, CartPatch, CartRow } from './cart.ts';
 import { isOpenToGuests } from '../shops/shop/visibility.ts';
+import { quantityInCart } from '../pricing/bundles.ts';
 import { allowedQuantity, quantityOfProduct } from '../pricing/quantity.ts';
 import { MAX_LINES } from '../orders/line-item-schema.ts';
 import { NewLine } from './schema.ts';
@@ -41,11 +44,12 @@ export class LimitReached extends Refusal<'PRODUCT_LIMIT_REACHED'> {
 
 const isNewLine = compileBody(NewLine);
 
-/** The products that these entries name; malformed entries name none. */
+/** The products that these entries name, chosen variations among them; malformed entries name none. */
 export function namedProducts(entries: readonly unknown[]): string[] {
   return entries.flatMap((entry) => {
-    const { productId } = (entry ?? {}) as { productId?: unknown };
-    return typeof productId === 'string' && isId(productId) ? [productId] : [];
+    const { productId, choices } = (entry ?? {}) as { productId?: unknown; choices?: unknown };
+    const ids: unknown[] = [productId, ...(Array.isArray(choices) ? choices.slice(0, MAX_PARTS) : [])];
+    return ids.filter((id) => typeof id === 'string' && isId(id)) as string[];
   });
 }
 
@@ -70,6 +74,8 @@ interface LineRequest {
   productId: string;
   quantity: number | string;
   customText?: string | null | undefined;
+  /** The variations that the customer has chosen for the parts of a bundle, in any order. */
+  choices?: readonly string[] | null | undefined;
 }
 
 /**
@@ -79,7 +85,7 @@ interface LineRequest {
  */
 export function addLine(
   cart: CartRow,
-  { productId, quantity, customText: typed }: LineRequest,
+  { productId, quantity, customText: typed, choices }: LineRequest,
   context: CartContext,
   at = '',
 ): CartPatch & { lines: StoredLine[] } {
@@ -93,12 +99,18 @@ export function addLine(
   const { lines } = cart;
   const problem = customTextProblem(product.customisation, customText);
   if (problem) throw new WrongCustomText(problem, `${at}customText`, product.productNumber);
-  const line = lines.find((one) => one.productId === product.productId && one.customText === customText);
+  const parts = filledParts(product, choices ?? [], cart, context);
+  const line = lines.find((one) => isSameChoice(one, { productId: product.productId, customText, parts }));
   if (!line) {
-    if (lines.length >= MAX_LINES) throw new Refusal('CART_FULL', { limit: MAX_LINES });
     if (textLengthOf(lines) + (customText?.length ?? 0) > MAX_CUSTOM_TEXT)
       throw new Refusal('CART_TEXTS_TOO_LONG', { limit: MAX_CUSTOM_TEXT });
-    const added = { lineItemId: newId(context.now), productId: product.productId, quantity: '0' };
+    const added = {
+      lineItemId: newId(context.now),
+      productId: product.productId,
+      quantity: '0',
+      ...(parts && { parts }),
+    };
+    if (lineCountOf([...lines, added]) > MAX_LINES) throw new Refusal('CART_FULL', { limit: MAX_LINES });
     const allowed = quantityOf(cart, added, product, more, context, field);
     return {
       lines: [...lines, { ...added, quantity: allowed, ...(customText !== undefined && { customText }) }],
@@ -106,6 +118,44 @@ export function addLine(
   }
   const sum = Math.min(Number((Number(line.quantity) + more).toFixed(6)), QUANTITY.max);
   return replaceLine(cart, { ...line, quantity: quantityOf(cart, line, product, sum, context, field) });
+}
+
+/** Each part of a bundle becomes a line of the order. */
+const lineCountOf = (lines: readonly StoredLine[]) =>
+  lines.reduce((count, { parts }) => count + (parts?.length ?? 1), 0);
+
+/** More of the same product goes into its line, unless it comes with another text or with other parts. */
+export function isSameChoice(
+  one: Pick<StoredLine, 'productId' | 'customText' | 'parts'>,
+  other: { productId: string; customText?: string | undefined; parts?: readonly string[] | undefined },
+): boolean {
+  return (
+    one.productId === other.productId &&
+    one.customText === other.customText &&
+    isDeepStrictEqual(one.parts ?? [], other.parts ?? [])
+  );
+}
+
+/** The products that fill the parts of a bundle, in their order; undefined: it is no bundle. */
+function filledParts(
+  product: CartProduct,
+  choices: readonly string[],
+  cart: CartRow,
+  context: CartContext,
+): string[] | undefined {
+  return product.facts.parts?.map(({ productId: partId }) => {
+    const part = cart.products.find(({ productId }) => productId === partId);
+    const label = () => productLabel(product, context.settings);
+    if (part && part.kind !== 'master') return part.productId;
+    const chosen = cart.products.find(
+      (one) => one.masterId === partId && choices.some((id) => id.toUpperCase() === one.productId),
+    );
+    if (!part) throw new Refusal('PRODUCT_NOT_FOR_SALE', { product: label() });
+    if (!chosen) throw new Refusal('PART_NOT_CHOSEN', { product: label(), part: part.productNumber });
+    if (!(chosen.visible || seesHidden(context)))
+      throw new Refusal('PRODUCT_NOT_FOR_SALE', { product: productLabel(chosen, context.settings) });
+    return chosen.productId;
+  });
 }
 
 export function textLengthOf(lines: readonly StoredLine[]): number {
@@ -145,17 +195,16 @@ export function joinLines(
   other: Pick<CartRow, 'lines' | 'currency'>,
   context: CartContext,
 ): { lines: StoredLine[]; refusals: Error[] } {
-  const entries = other.lines.map(({ productId, quantity, customText }) => ({
+  const entries = other.lines.map(({ productId, quantity, customText, parts }) => ({
     productId,
     quantity: Number(quantity),
     customText,
+    ...(parts && { choices: parts }),
   }));
   const { lines, refusals } = addLines(cart, entries, context, { mayFail: true });
   if (cart.currency !== other.currency) return { lines, refusals };
   const priced = lines.map((line) => {
-    const former = other.lines.find(
-      ({ productId, customText }) => productId === line.productId && customText === line.customText,
-    );
+    const former = other.lines.find((one) => isSameChoice(one, line));
     return former?.price === undefined ? line : { ...line, price: line.price ?? former.price };
   });
   return { lines: priced, refusals };
@@ -230,29 +279,42 @@ function requireForSale(product: CartProduct, { currency }: CartRow, { settings,
  * it.
  */
 function quantityOf(
-  { lines }: CartRow,
-  { lineItemId, productId }: StoredLine,
+  cart: CartRow,
+  line: StoredLine,
   product: CartProduct,
   asked: number,
   { settings }: CartContext,
   field: string,
 ): string {
-  const others = quantityOfProduct(
-    lines.filter((line) => line.lineItemId !== lineItemId),
-    productId,
-  );
-  const stock = settings.sellBeyondStock ? null : product.stock;
+  const others = quantityOfProduct(othersOf(line, cart), line.productId);
+  const stock = settings.sellBeyondStock ? null : stockFor(line, product, cart);
   const max = maxOrderOf(product.facts, settings);
   const { minimum } = product.orderUnit ?? ORDER_UNIT;
   if (others > 0 && max !== null && others + minimum > max)
     throw new LimitReached(productLabel(product, settings), max);
-  const allowed = allowedQuantity(
-    asked,
-    product.orderUnit,
-    stock === null ? null : stock - others,
-    max === null ? null : max - others,
-  );
+  const allowed = allowedQuantity(asked, product.orderUnit, stock, max === null ? null : max - others);
   if (allowed === undefined) throw new SoldOut(productLabel(product, settings));
   if (allowed > QUANTITY.max) throw invalid('OUT_OF_RANGE', field);
   return String(allowed);
+}
+
+const othersOf = ({ lineItemId }: StoredLine, { lines }: CartRow) =>
+  lines.filter((one) => one.lineItemId !== lineItemId);
+
+/**
+ * What is left for a line: the stock of its product, or what the stock of its parts is enough for, less what other lines
+ * take. null: there is always enough.
+ */
+function stockFor(line: StoredLine, product: CartProduct, cart: CartRow): number | null {
+  const others = othersOf(line, cart);
+  const leftOf = (one: CartProduct) =>
+    one.stock === null ? null : one.stock - quantityInCart(others, one.productId, cart.products);
+  const { parts } = product.facts;
+  if (!parts) return leftOf(product);
+  const enough = parts.flatMap(({ quantity }, index) => {
+    const part = cart.products.find(({ productId }) => productId === line.parts?.[index]);
+    const left = part ? leftOf(part) : 0;
+    return left === null ? [] : Math.floor(left / quantity);
+  });
+  return enough.length === 0 ? null : Math.min(...enough);
 }

@@ -57,5 +57,9 @@ async function loadCart(
 ): Promise<CartLeft | undefined> {
   const [cart, settings] = await Promise.all([findCart(db, shopId, cartId, {}), shopSettings(db, shopId)]);
   if (!cart || cart.lines.length === 0) return undefined;
-  return { cartId, products: cart.products.map((product) => nameOf(product, settings, locale)) };
+  // A bundle is named, and its parts are not.
+  const chosen = cart.products.filter(({ productId }) =>
+    cart.lines.some((line) => line.productId === productId),
+  );
+  return { cartId, products: chosen.map((product) => nameOf(product, settings, locale)) };
 }

@@ -39,6 +39,9 @@ export function reviewDigest(
       ...(line.customText === undefined ? [] : [{ customText: line.customText }]),
       ...(line.withdrawalExcluded ? [line.withdrawalExcluded] : []),
     ]),
+    ...(content.bundles && {
+      bundles: content.bundles.map(({ productId, name, customText }) => [productId, name, customText]),
+    }),
     subTotal: content.subTotal,
     basketDiscount: content.basketDiscount,
     coupon: coupon && [coupon.couponCampaignId, coupon.amount],

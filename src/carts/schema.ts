@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { ShownFields } from '../shops/settings/shown-fields.ts';
+import { MAX_PARTS } from '../catalogue/products/bundles.ts';
 import { CustomTextRequest } from '../catalogue/products/request-fields.ts';
 import { PercentInfo } from '../catalogue/products/schema.ts';
 import { Price, TAX_TYPES, type TaxType } from '../http/price.ts';
@@ -96,6 +97,12 @@ export const NewLine = Type.Object(
     productId: { ...Id, description: 'The product; of a master one of its variations.' },
     quantity: QuantityRequest,
     customText: CustomTextRequest,
+    choices: Given(
+      Type.Array(Id, {
+        maxItems: MAX_PARTS,
+        description: 'Of a bundle: the variations that the customer has chosen for its parts; absent: none.',
+      }),
+    ),
   },
   { title: 'line item (create request)' },
 );

@@ -10,6 +10,7 @@ import type { OrderRow } from '../orders/queries.ts';
 import { releaseTime } from '../orders/release-time.ts';
 import { STATES, type State } from '../orders/schema.ts';
 import { destinationOf } from '../pricing/content.ts';
+import { soldUnits } from '../pricing/shown-lines.ts';
 import { largestQuantity, quantityOfProduct } from '../pricing/quantity.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { PricedCart, StoredCart } from '../carts/cart.ts';
@@ -23,7 +24,7 @@ export type OrderableCart = PricedCart & { giftCards: readonly CardPayment[] };
 /** The order that a cart becomes; refused when required data is missing. */
 export function newOrder(priced: OrderableCart, now: Date, appId: string | null): NewOrder {
   const { cart, settings } = priced;
-  const { content, totals, products } = priced.priced;
+  const { content, totals } = priced.priced;
   const { billingAddress } = cart;
   // If an app made the cart, its right to leave out the tax was checked then.
   if (cart.taxType === 'NONE' && cart.appId === null) {
@@ -52,13 +53,15 @@ export function newOrder(priced: OrderableCart, now: Date, appId: string | null)
     throw new Refusal('NO_SHIPPING_METHOD');
   }
   // The shop may have set the limits after the line was added.
-  for (const [index, { productId, customText }] of content.lines.entries()) {
-    const product = products[index]!;
+  const sold = soldUnits(priced.priced);
+  const soldLines = sold.map(({ line }) => line);
+  for (const { line, product } of sold) {
+    const { productId, customText } = line;
     const problem = customTextProblem(product.customisation, customText);
     if (problem)
       throw new Refusal('CUSTOM_TEXT_NOT_POSSIBLE', { product: productLabel(product, settings), problem });
     const max = largestQuantity(product.facts, settings);
-    if (max !== null && quantityOfProduct(content.lines, productId) > max) {
+    if (max !== null && quantityOfProduct(soldLines, productId) > max) {
       throw new Refusal('ORDER_LIMIT_EXCEEDED', { limit: max, product: productLabel(product, settings) });
     }
   }

@@ -3,6 +3,7 @@ import type { Database, Transaction } from '../db/database.ts';
 import { isLockTimeout } from '../db/failure.ts';
 import type { OrderRequest, Placement } from './placement.ts';
 import { placeOrders, rowsToLock } from './place-orders.ts';
+import { lockBundlesOf } from '../catalogue/products/bundles.ts';
 import { findCountedProducts, lockStock } from '../catalogue/products/stock-queries.ts';
 import { lockCampaignsByCode, lockCoupons } from '../coupons/redemption-queries.ts';
 import { lockCarts } from '../carts/queries.ts';
@@ -55,9 +56,10 @@ async function lockFree(
   requests: readonly OrderRequest[],
 ): Promise<OrderRequest[]> {
   const { cartIds, productIds, codeKeys } = rowsToLock(requests);
-  const [carts, products, coupons, campaigns, counted] = await Promise.all([
+  const [carts, products, , coupons, campaigns, counted] = await Promise.all([
     lockCarts(tx, shopId, cartIds, SKIP_LOCKED),
     lockStock(tx, shopId, productIds, SKIP_LOCKED),
+    lockBundlesOf(tx, shopId, productIds),
     lockCoupons(tx, shopId, codeKeys, SKIP_LOCKED),
     lockCampaignsByCode(tx, shopId, codeKeys, SKIP_LOCKED),
     findCountedProducts(tx, shopId, productIds),

@@ -43,6 +43,7 @@ import {
 import { moveCartValues } from '../fields/queries.ts';
 import { limitLockWaits, unlimitLockWaits } from '../db/locks.ts';
 import { lockCounters, setCounters, type Counters } from '../platform/counters.ts';
+import { lockBundlesOf, refreshBundleStock } from '../catalogue/products/bundles.ts';
 import { lockStock, takeStock } from '../catalogue/products/stock-queries.ts';
 
 export type { NewOrder, Placement, PlacementOptions };
@@ -64,7 +65,7 @@ export async function placeOrder(
  * statements is the same, and they are sent in two groups: all that lock and read, then all that write.
  *
  * Two transactions that place orders cannot deadlock, because each takes its locks in the same order: carts, products,
- * coupons, campaigns, uses of promotions, each in the order of their keys, then the counters of orders, events and customers, which all
+ * bundles of these products, coupons, campaigns, uses of promotions, each in the order of their keys, then the counters of orders, events and customers, which all
  * orders of the shop wait for and which are therefore the last; gift cards are locked only by their holder. Their holder has all that orders compete for:
  * customers and the sums of the day are written by one transaction at a time. Cancelling or editing an order locks
  * products, coupon, the counter of events and sums in the same order.
@@ -114,6 +115,8 @@ const NOT_PLACED = {
 
 interface Loaded {
   state: PlacementState;
+  /** The bundles that the ordered products are parts of. */
+  bundleIds: readonly string[];
   /** By the id of the order. */
   buyers: ReadonlyMap<string, Buyer>;
   counters: Counters;
@@ -152,11 +155,12 @@ async function lockAndLoad(
   const giftCardIds = [
     ...new Set(orders.flatMap(({ giftCards }) => giftCards.map(({ giftCardId }) => giftCardId))),
   ];
-  const [, carts, products, coupons, campaigns, , , versions, counters, buyers, takenNumbers, ...more] =
+  const [, carts, products, bundleIds, coupons, campaigns, , , versions, counters, buyers, ...rest] =
     await Promise.all([
       waitsBriefly && limitLockWaits(tx),
       lockCarts(tx, shopId, cartIds),
       lockStock(tx, shopId, productIds),
+      lockBundlesOf(tx, shopId, productIds),
       lockCoupons(tx, shopId, codeKeys),
       lockCampaignsByCode(tx, shopId, codeKeys),
       lockPromotionUses(tx, shopId, promotionIds),
@@ -169,7 +173,7 @@ async function lockAndLoad(
       findCustomerUses(tx, shopId, promotionIds, orders),
       giftCardIds.length > 0 ? lockGiftCards(tx, shopId, giftCardIds) : [],
     ]);
-  const [promotionUses, customerUses, cards] = more;
+  const [takenNumbers, promotionUses, customerUses, cards] = rest;
   const giftCards = new Map(cards.map((card) => [card.giftCardId, card]));
   return {
     state: {
@@ -190,6 +194,7 @@ async function lockAndLoad(
       settingsVersion: versions.settingsVersion,
       productVersions: new Set(versions.productVersions),
     },
+    bundleIds,
     buyers: new Map(buyers.map((buyer) => [buyer.orderId, buyer])),
     counters,
     takenNumbers,
@@ -202,7 +207,7 @@ async function save(
   tx: Transaction,
   shopId: string,
   requests: readonly OrderRequest[],
-  { state, buyers, counters, takenNumbers, giftCards }: Loaded,
+  { state, bundleIds, buyers, counters, takenNumbers, giftCards }: Loaded,
 ): Promise<Map<string, Placement>> {
   if (requests.length === 0) return new Map();
   const customers = await numberCustomers(
@@ -244,6 +249,7 @@ async function save(
   // Sent at once and executed one after the other, so the customers exist before their orders.
   const [left] = await Promise.all([
     takeStock(tx, shopId, taken, createdAt),
+    refreshBundleStock(tx, shopId, bundleIds, createdAt),
     insertCustomers(tx, shopId, [...customers.values()]),
     redeemCoupons(tx, shopId, codeKeys),
     countRedemptions(tx, shopId, campaignIds),

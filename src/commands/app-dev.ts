@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { authorise, requireInstallable } from '../apps/apps.ts';
+import { authorise, deleteApp, requireInstallable } from '../apps/apps.ts';
 import {
   fetchManifestText,
   readManifest,
@@ -10,6 +10,7 @@ import {
 } from '../apps/manifest/fetch-manifest.ts';
 import { addApp, agree, register } from '../apps/manifest/install.ts';
 import { ManifestProblem, manifestAddress } from '../apps/manifest/manifest.ts';
+import { findAppIdByAddress } from '../apps/manifest/queries.ts';
 import { inLanguage, type Manifest } from '../apps/manifest/schema.ts';
 import type { ReceiverPolicy } from '../apps/webhooks/receiver-address.ts';
 import { newWebhookSecret } from '../apps/webhooks/signature.ts';
@@ -109,10 +110,17 @@ async function install(
 ): Promise<string> {
   const manifest = withoutWebhooks(asked);
   const installing = { ...deps, key, origin };
+  const known = await findAppIdByAddress(db, shopId, address.href);
   const appId = await db.transaction((tx) =>
     addApp(tx, installing, shopId, { manifest, icon, address: address.href }),
   );
-  await register(db, shopId, appId, manifest, installing);
+  try {
+    await register(db, shopId, appId, manifest, installing);
+  } catch (error) {
+    // An app that has refused its first registration leaves nothing in the shop.
+    if (known === undefined) await db.transaction((tx) => deleteApp(tx, shopId, appId));
+    throw error;
+  }
   const page = await db.transaction(async (tx) => {
     await agree(tx, shopId, appId, { manifest, icon }, installing);
     const made = await authorise(tx, key, shopId, appId, shopUrl(origin, shopId));

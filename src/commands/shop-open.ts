@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import type { Database, Queries } from '../db/database.ts';
 import { readDemoAccess } from '../http/demo-access.ts';
 import { causeOfCommand } from '../host/log.ts';
-import { restoreShop, resumeShop } from '../host/shops.ts';
+import { cancelShopDeletion, resumeShop } from '../host/shops.ts';
 import { createProviders } from '../orders/payments/providers.ts';
 import { loadReadiness, STEP_REASONS } from '../orders/readiness.ts';
 import { installationKey } from '../platform/sealing.ts';
@@ -26,7 +26,7 @@ export async function openFromCommand(config: Config, shopId: string, isForced: 
         throw new CommandProblem(`Shop ${shopId} is not ready to open: the list says what is missing.`);
       }
       const cause = causeOfCommand('shop open');
-      await restoreShop(tx, shopId, cause);
+      await cancelShopDeletion(tx, shopId, cause);
       await resumeShop(tx, shopId, cause);
       if (mayOpen) await updateOpening(tx, shopId, true);
       if (!settings.isSuspended) await recordCommand(tx, shopId, 'shop open');

@@ -7,7 +7,7 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
-import { adminRoutes } from '../admin/routes.ts';
+import type { AdminRoute } from '../admin/routes.ts';
 import { staffOf } from '../admin/users/staff.ts';
 import { permissionsOfUser } from '../admin/users/permissions-of-user.ts';
 import { createAppUseCounter } from '../apps/app-use.ts';
@@ -79,6 +79,7 @@ import { API_HEADERS, COMMON_HEADERS, EXPOSED_HEADERS, finishAnswer } from '../h
 import { BODY_LIMIT, registerBodyParsers } from '../http/body.ts';
 import { createCallerDirectory, selectHostCaller, type Caller } from '../http/callers.ts';
 import { compressAnswer, negotiateEncoding } from '../http/compression.ts';
+import { deferRoutes, isDeferred } from '../http/deferred-routes.ts';
 import { createDemoAccess } from '../http/demo-access.ts';
 import { registerDemoMode } from '../http/demo-mode.ts';
 import { demoTokenCheck } from '../http/demo-tokens.ts';
@@ -108,7 +109,7 @@ import { planNamed, plansOf } from '../platform/plans/plans.ts';
 import { registerHealth } from '../platform/health.ts';
 import { requestLog } from '../platform/log.ts';
 import { createShopCallCounter, type ShopCallCounter } from '../platform/plans/shop-days.ts';
-import { registerMetrics } from '../platform/metrics.ts';
+import { createMetrics, observeRoutes, registerMetrics } from '../platform/metrics.ts';
 import type { Tracing } from '../platform/tracing.ts';
 import { managedShipments } from '../orders/manage-shipments.ts';
 import { shipmentUndo } from '../orders/undo-shipment.ts';
@@ -184,8 +185,13 @@ declare module 'fastify' {
     shopCalls: ShopCallCounter;
     /** Calls of apps while a customer waits. */
     appCalls: AppCalls;
+    /** All pages of the admin, for the tests that request each of them. */
+    adminPages: () => Promise<readonly AdminRoute[]>;
   }
 }
+
+/** The pages of merchants, and their styles and scripts: those of other pages have routes of their own. */
+const ADMIN_PATHS = ['/admin', '/admin/*', '/assets/*'];
 
 export interface AppDeps {
   config: Config;
@@ -222,45 +228,6 @@ export async function buildApp({
   const clocks = startReadingClocks(db, { log, isMigrated });
   db.caches.isCacheableOrigin = (origin) => hosts.isKnownOrigin(origin);
   const hostOf = requestHostReader(config.TRUST_PROXY);
-  const app = Fastify({
-    loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true }),
-    // Every line names its request itself; a child logger per request would be made for nothing.
-    childLoggerFactory: (logger) => logger,
-    bodyLimit: BODY_LIMIT,
-    trustProxy: config.TRUST_PROXY ?? false,
-    // The host of a shop serves only its pages: neither the API nor another shop can be reached there.
-    rewriteUrl: (request) => {
-      routeAsGet(request);
-      const shopId = hosts.shopOf(hostOf(request));
-      return shopId === undefined ? request.url! : pathOnShopHost(request.url!, shopId);
-    },
-    exposeHeadRoutes: false,
-    // Fastify would set two timers for each route.
-    pluginTimeout: 0,
-    requestIdHeader: false,
-    genReqId: (request) => {
-      const given = request.headers['x-request-id'];
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
-    },
-    schemaController: { compilersFactory: { buildSerializer } },
-    // An id of any length reaches its route, which answers 404 as in the contract; Node bounds the whole address.
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
-    // Against clients that trickle: headers within 10 s, the whole request within 30 s. Node checks these times only
-    // every 30 s by default.
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
-    requestTimeout: 30_000,
-    keepAliveTimeout: 65_000,
-    forceCloseConnections: 'idle',
-    // An address that can't be decoded reaches none of the hooks below.
-    frameworkErrors: (error, request, reply) => {
-      setHeaders(request, reply);
-      answerFailure(error, request, reply);
-      logRequest(request, reply, 0);
-    },
-    clientErrorHandler: answerBrokenRequest,
-  });
-
   const callers = createCallerDirectory(db);
   const limiter = rateLimiter(db, (error) => log.warn({ err: error }, 'rate limits could not be shared'));
   const appUse = createAppUseCounter(db, (error) =>
@@ -269,15 +236,12 @@ export async function buildApp({
   const shopCalls = createShopCallCounter(db, (error) =>
     log.warn({ err: error }, 'calls of shops are not counted'),
   );
-  app.decorate('shopCalls', shopCalls);
   const missed = createMissedAddresses(db, (error) =>
     log.warn({ err: error }, 'missed addresses are not counted'),
   );
-  app.decorate('missedAddresses', missed);
   const assistantCalls = createAssistantCalls(db, (error) =>
     log.warn({ err: error }, 'calls of assistants are not noted'),
   );
-  app.decorate('assistantCalls', assistantCalls);
   const isRefusedDemoToken = demoTokenCheck(demoAccess);
   const warnOfProxy = proxyWarning();
   const authentication = createAuthentication({
@@ -291,72 +255,128 @@ export async function buildApp({
   });
 
   const otherMethods = createOtherMethods(authentication);
+  const metrics = createMetrics(db);
 
-  app.decorateRequest('operationPath');
-  app.addHook('onRequest', (request, _reply, done) => {
-    showAsHead(request);
-    if (request.is404) otherMethods.findPath(request);
-    done();
-  });
-  tracing?.traceRequests(app);
-  app.setNotFoundHandler((request, reply) => otherMethods.sendOptions(request, reply));
-  app.setValidatorCompiler<object>(({ schema, httpPart }) =>
-    httpPart === 'body' ? compileBody(schema) : compileParameters(schema),
-  );
-  app.setErrorHandler(answerFailure);
-  registerBodyParsers(app);
+  const openInstance = () =>
+    Fastify({
+      loggerInstance: log,
+      logController: new LogController({ disableRequestLogging: true }),
+      // Every line names its request itself; a child logger per request would be made for nothing.
+      childLoggerFactory: (logger) => logger,
+      bodyLimit: BODY_LIMIT,
+      trustProxy: config.TRUST_PROXY ?? false,
+      // The host of a shop serves only its pages: neither the API nor another shop can be reached there.
+      rewriteUrl: (request) => {
+        routeAsGet(request);
+        const shopId = hosts.shopOf(hostOf(request));
+        return shopId === undefined ? request.url! : pathOnShopHost(request.url!, shopId);
+      },
+      exposeHeadRoutes: false,
+      // Fastify would set two timers for each route.
+      pluginTimeout: 0,
+      requestIdHeader: false,
+      genReqId: (request) => {
+        const given = request.headers['x-request-id'];
+        return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+      },
+      schemaController: { compilersFactory: { buildSerializer } },
+      // An id of any length reaches its route, which answers 404 as in the contract; Node bounds the whole address.
+      routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
+      // Against clients that trickle: headers within 10 s, the whole request within 30 s. Node checks these times only
+      // every 30 s by default.
+      http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
+      requestTimeout: 30_000,
+      keepAliveTimeout: 65_000,
+      forceCloseConnections: 'idle',
+      // An address that can't be decoded reaches none of the hooks below.
+      frameworkErrors: (error, request, reply) => {
+        setHeaders(request, reply);
+        answerFailure(error, request, reply);
+        logRequest(request, reply, 0);
+      },
+      clientErrorHandler: answerBrokenRequest,
+    });
 
+  /** What every request goes through, whichever of the two apps has its route. */
+  const addFrame = (app: FastifyInstance) => {
+    app.decorateRequest('operationPath');
+    app.addHook('onRequest', (request, _reply, done) => {
+      showAsHead(request);
+      if (request.is404) otherMethods.findPath(request);
+      done();
+    });
+    tracing?.traceRequests(app);
+    app.setNotFoundHandler((request, reply) => otherMethods.sendOptions(request, reply));
+    app.setValidatorCompiler<object>(({ schema, httpPart }) =>
+      httpPart === 'body' ? compileBody(schema) : compileParameters(schema),
+    );
+    app.setErrorHandler(answerFailure);
+    registerBodyParsers(app);
+
+    app.decorateRequest('caller');
+    registerDemoMode(app, config);
+    app.addHook('onRequest', (request, reply, done) => {
+      setHeaders(request, reply);
+      demoAccess.observe(request);
+      warnOfProxy(request);
+      // First of all, because the tables of shops and tokens may not exist yet.
+      if (!isMigrated() && isApi(request.url)) done(unavailable());
+      // An unknown path ends here, before its body is read.
+      else if (request.is404) otherMethods.refuseUnrouted(request, reply, done);
+      else done();
+    });
+    app.addHook('onSend', (request, reply, payload, done) => {
+      if (isApi(request.url)) finishAnswer(request, reply, payload, done);
+      else done(null, payload);
+    });
+    app.addHook('onSend', (request, reply, payload, done) => {
+      const encoding = negotiateEncoding(request, reply, payload);
+      if (encoding === undefined) {
+        done(null, withoutBody(request, reply, payload));
+        return;
+      }
+      const bytes = typeof payload === 'string' ? Buffer.from(payload) : (payload as Buffer);
+      compressAnswer(db.caches, request, reply, bytes, encoding).then(
+        (bytes) => done(null, withoutBody(request, reply, bytes)),
+        (error: unknown) => done(error as Error),
+      );
+    });
+    app.addHook('onResponse', (request, reply, done) => {
+      if (isDeferred(request)) {
+        done();
+        return;
+      }
+      logRequest(request, reply, reply.elapsedTime);
+      const caller = request.caller as Caller | undefined;
+      if (caller && isApi(request.url) && !isHostApi(request.url)) {
+        const { shopId } = request.params as { shopId: string };
+        shopCalls.count(shopId);
+        if (caller.app) appUse.count(shopId, caller.app.appId, reply.statusCode);
+      }
+      done();
+    });
+    observeRoutes(app, metrics);
+  };
+
+  const app = openInstance();
+  const admin = deferRoutes(app, ADMIN_PATHS, () => openAdmin());
+  addFrame(app);
   app.addHook('onRoute', ({ url, method, config: facts, schema }) => {
     const isOpen = schema?.hide === true || method === 'OPTIONS';
     if (isApi(url) && !isOpen && facts?.operation?.access === undefined) {
       throw new Error(`${String(method)} ${url} declares no access: name its scope, or 'public'`);
     }
   });
+  app.decorate('shopCalls', shopCalls);
+  app.decorate('missedAddresses', missed);
+  app.decorate('assistantCalls', assistantCalls);
   app.decorate('shopHosts', hosts);
   app.decorate('demoAccess', demoAccess);
   app.addHook('onReady', () => hosts.refreshQuietly());
   app.addHook('onReady', () => demoAccess.refreshQuietly());
   app.addHook('onReady', () => clocks.refreshQuietly());
-  app.decorateRequest('caller');
-  registerDemoMode(app, config);
-  app.addHook('onRequest', (request, reply, done) => {
-    setHeaders(request, reply);
-    demoAccess.observe(request);
-    warnOfProxy(request);
-    // First of all, because the tables of shops and tokens may not exist yet.
-    if (!isMigrated() && isApi(request.url)) done(unavailable());
-    // An unknown path ends here, before its body is read.
-    else if (request.is404) otherMethods.refuseUnrouted(request, reply, done);
-    else done();
-  });
-  app.addHook('onSend', (request, reply, payload, done) => {
-    if (isApi(request.url)) finishAnswer(request, reply, payload, done);
-    else done(null, payload);
-  });
-  app.addHook('onSend', (request, reply, payload, done) => {
-    const encoding = negotiateEncoding(request, reply, payload);
-    if (encoding === undefined) {
-      done(null, withoutBody(request, reply, payload));
-      return;
-    }
-    const bytes = typeof payload === 'string' ? Buffer.from(payload) : (payload as Buffer);
-    compressAnswer(db.caches, request, reply, bytes, encoding).then(
-      (bytes) => done(null, withoutBody(request, reply, bytes)),
-      (error: unknown) => done(error as Error),
-    );
-  });
-  app.addHook('onResponse', (request, reply, done) => {
-    logRequest(request, reply, reply.elapsedTime);
-    const caller = request.caller as Caller | undefined;
-    if (caller && isApi(request.url) && !isHostApi(request.url)) {
-      const { shopId } = request.params as { shopId: string };
-      shopCalls.count(shopId);
-      if (caller.app) appUse.count(shopId, caller.app.appId, reply.statusCode);
-    }
-    done();
-  });
-
-  registerMetrics(app, { config, db });
+  app.decorate('adminPages', async () => (await admin.open()).pages);
+  registerMetrics(app, metrics, config);
   hostMetrics(app.metrics, db, log);
   if (config.BACKUP_URL !== undefined) hostBackupMetrics(app.metrics, db, log);
   registerHealth(app, db, isMigrated);
@@ -568,29 +588,37 @@ export async function buildApp({
     shopCalls,
     isMigrated,
   });
-  await adminRoutes(app, {
-    db,
-    config,
-    limiter,
-    hosts,
-    demoAccess,
-    callAs: api.callAs,
-    vatRegister,
-    isMigrated,
-    settingsFormat,
-    emailKinds: EMAIL_KINDS,
-    providers: payments.providers,
-    media,
-    creation,
-    service,
-    hostNews,
-    policy,
-  });
+  const openAdmin = async () => {
+    const { adminRoutes } = await import('../admin/routes.ts');
+    const instance = openInstance();
+    addFrame(instance);
+    const pages = await adminRoutes(instance, {
+      db,
+      config,
+      limiter,
+      hosts,
+      demoAccess,
+      callAs: api.callAs,
+      vatRegister,
+      isMigrated,
+      settingsFormat,
+      emailKinds: EMAIL_KINDS,
+      providers: payments.providers,
+      media,
+      creation,
+      service,
+      hostNews,
+      policy,
+    });
+    await instance.ready();
+    return { instance, pages };
+  };
 
   // Waiting readers would keep the service from ending.
   app.addHook('preClose', async () => eventWaiting.close());
   app.addHook('onClose', async () => {
     vatSender.close();
+    await admin.close();
     await appCalls.close();
     await hosts.close();
     await demoAccess.close();

@@ -17,7 +17,8 @@ import { missedAddressCleanup } from '../catalogue/redirects/queries.ts';
 import { mailingCleanup } from '../content/mailings/run-queries.ts';
 import { cartDays } from '../carts/cart-days.ts';
 import { cartCleanup } from '../carts/queries.ts';
-import { ruleCleanup } from '../rules/queries.ts';
+import { ruleRunCleanup } from '../rules/queries.ts';
+import { taskCleanup } from '../rules/task-queries.ts';
 import { fieldCleanup } from '../fields/queries.ts';
 import type { Config } from '../config.ts';
 import { restoreCleanup, uploadCleanup } from '../host/backups/restore-queries.ts';
@@ -88,7 +89,8 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     moveCleanup,
     missedAddressCleanup,
     fieldCleanup,
-    ruleCleanup,
+    ruleRunCleanup,
+    taskCleanup,
     reviewCleanup,
     bulkEditCleanup,
     sentPictureCleanup,

@@ -10,12 +10,12 @@ import { catalogueSql, sql } from './sql.ts';
  *
  * So the service checks every few seconds and analyses a table that has doubled, which also discards the plans of all
  * connections and processes that read it. A plan is therefore never much older than half of the rows it reads. On
- * Citus the tables of the coordinator are empty and nothing is done here: its workers plan every statement anew.
+ * Citus the tables of the coordinator are empty and nothing is done here: its workers plan every statement again.
  */
 
 const CHECK_EVERY = 5_000;
 
-/** A shop is planned for as if it had this fraction of a table's rows: one of so many. */
+/** A shop is planned for as if it had this fraction of a table's rows: one in this number. */
 const SHOPS_PLANNED_FOR = 10;
 
 /**

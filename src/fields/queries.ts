@@ -5,7 +5,7 @@ import type { CleanupStep } from '../platform/cleanup.ts';
 import type { CustomField } from '../shops/settings/settings.ts';
 import type { ReadValue, StoredValue } from './value.ts';
 
-/** What has values, and with what they are deleted: a line belongs to its cart or order. */
+/** The things with values, and the things they are deleted with: a line belongs to its cart or order. */
 export interface FieldOwner {
   resourceId: string;
   productId?: string;

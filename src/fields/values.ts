@@ -252,5 +252,5 @@ export async function withFields<Item extends object>(
   return items.map((item) => ({ ...item, fields: fieldsOfThing(idOf(item)) }));
 }
 
-/** What has the fields of the shop itself. */
+/** The thing that has the fields of the shop itself. */
 export const SHOP_RESOURCE_ID = '00000000-0000-0000-0000-000000000000';

@@ -8,7 +8,7 @@ const LENGTH = 16;
 /** More than a code with blanks between all of its characters. */
 export const MAX_CODE_LENGTH = 50;
 
-/** `7QXM-2KTR-9DWA-HP4S`. It is money for whoever knows it, so only its hash is stored. */
+/** `7QXM-2KTR-9DWA-HP4S`. Anyone who knows it can spend it, so only its hash is stored. */
 export function newGiftCardCode(): string {
   const code = Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   return code.match(/.{4}/g)!.join('-');

@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../db/database.ts';
+import { deleteOld } from '../db/delete-old.ts';
 import { sql } from '../db/sql.ts';
 import { newSecret, secretHash } from '../kernel/ids.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
@@ -85,18 +86,10 @@ export async function takeHostLink(tx: Transaction, token: string): Promise<Host
   return row && toLink(shopId, row);
 }
 
+const deleteLinks = deleteOld('host_link', 'expires_at', { token_hash: 'bytea' });
+
 /** Deletes links that have expired. */
 export const hostLinkCleanup: CleanupStep = {
   name: 'links of the host',
-  run: async (db, limit) => {
-    const old = await db.many<{ shopId: string; hash: Buffer }>(sql`
-      select shop_id as "shopId", token_hash as hash from host_link
-      where expires_at < ${db.serviceNow} order by expires_at limit ${limit}`);
-    await db.run(sql`
-      delete from host_link
-      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ hash }) => hash)}::bytea[])
-        as old (shop_id, token_hash)
-      where host_link.shop_id = old.shop_id and host_link.token_hash = old.token_hash`);
-    return old.length;
-  },
+  run: (db, limit) => deleteLinks(db, db.serviceNow, limit),
 };

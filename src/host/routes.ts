@@ -22,7 +22,7 @@ import {
   DELETION_DAYS,
   planDeletion,
   renameShop,
-  restoreShop,
+  cancelShopDeletion,
   resumeShop,
   setPlan,
   suspendShop,
@@ -329,7 +329,7 @@ const ACTIONS = [
       'Restore shop',
       'Takes back a planned deletion, until it begins. The shop is then what it was before: open, not open or suspended.',
     ),
-    run: restoreShop,
+    run: cancelShopDeletion,
   },
 ];
 

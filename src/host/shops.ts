@@ -130,7 +130,7 @@ export async function planDeletion(
 }
 
 /** The shop is what it was before its deletion was planned: open, not open, or suspended. */
-export async function restoreShop(tx: Transaction, shopId: string, cause: Cause): Promise<void> {
+export async function cancelShopDeletion(tx: Transaction, shopId: string, cause: Cause): Promise<void> {
   if ((await changeableShop(tx, shopId)).deletionAt === null) return;
   await updateDeletion(tx, shopId, null);
   await recordChange(tx, shopId, 'SHOP_RESTORED', cause);

@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../db/database.ts';
+import { deleteOld } from '../db/delete-old.ts';
 import { sql } from '../db/sql.ts';
 import { newId, newSecret, secretHash } from '../kernel/ids.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
@@ -14,7 +15,7 @@ const DAY = 24 * HOUR;
 
 export const MAX_GRANT = 30 * DAY;
 
-/** A person of the host enters anew on the next day. */
+/** A person of the host enters again on the next day. */
 const VISIT_LIFETIME = 12 * HOUR;
 
 /** Days for which the owner sees who was in. The audit log keeps it longer. */
@@ -157,18 +158,10 @@ export function findSupportVisits(db: Queries, shopId: string) {
     where support_visit.shop_id = ${shopId} order by visit_id desc limit ${MAX_VISITS}`);
 }
 
-/** Deletes what owners no longer see of who was in. */
+const deleteVisits = deleteOld('support_visit', 'entered_at', { visit_id: 'uuid' });
+
+/** Deletes visits that owners no longer see. */
 export const supportVisitCleanup: CleanupStep = {
   name: 'support visits',
-  run: async (db, limit) => {
-    const old = await db.many<{ shopId: string; visitId: string }>(sql`
-      select shop_id as "shopId", upper(visit_id::text) as "visitId" from support_visit
-      where entered_at < ${new Date(db.serviceNow.getTime() - VISITS_KEPT)} order by entered_at limit ${limit}`);
-    await db.run(sql`
-      delete from support_visit
-      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ visitId }) => visitId)}::uuid[])
-        as old (shop_id, visit_id)
-      where support_visit.shop_id = old.shop_id and support_visit.visit_id = old.visit_id`);
-    return old.length;
-  },
+  run: (db, limit) => deleteVisits(db, new Date(db.serviceNow.getTime() - VISITS_KEPT), limit),
 };

@@ -69,7 +69,7 @@ function parsed(
   try {
     done(null, readBody(bytes, parse));
   } catch (error) {
-    // Read only now, because Fastify creates the object anew each time.
+    // Read only now, because Fastify creates the object again each time.
     if (request.routeOptions.schema?.body) done(error as Error);
     else done(null, undefined);
   }

@@ -53,7 +53,7 @@ export interface McpServer {
   server: { name: string; title?: string; version: string };
   capabilities: Readonly<Record<string, object>>;
   instructions: string;
-  /** What is offered beside the messages of the protocol itself: `tools/list`. */
+  /** The methods beside those of the protocol itself: `tools/list`. */
   methods: Readonly<Record<string, (params: RpcParams) => Promise<object>>>;
   /** Milliseconds for which a client may use a list or a text again. */
   cacheable: number;

@@ -162,6 +162,23 @@ export const SHARED_REFUSALS = {
     message: '{product} has variations, put one of them into the cart',
     field: 'productId',
   },
+  PART_NOT_CHOSEN: {
+    status: 400,
+    message: '{product} has a part with variations, {part}: name the one that the customer has chosen',
+    field: 'choices',
+  },
+  BUNDLE_IS_VARIATION: {
+    status: 409,
+    message: 'A product with variations, or a variation, can not be a bundle',
+    field: 'parts',
+  },
+  PART_IS_BUNDLE: { status: 409, message: '{product} is a bundle itself', field: 'parts' },
+  BUNDLE_IS_PART: { status: 409, message: 'The product is a part of a bundle', field: 'parts' },
+  LINE_IS_BUNDLE: {
+    status: 409,
+    message: '{product} is a bundle, which can not be added to an order',
+    field: 'productId',
+  },
   PRODUCT_NOT_FOR_SALE: { status: 400, message: '{product} is not for sale', field: 'productId' },
   PRODUCT_SOLD_OUT: { status: 400, message: '{product} is out of stock', field: 'quantity' },
   PRODUCT_LIMIT_REACHED: {

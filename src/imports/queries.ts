@@ -12,7 +12,7 @@ export interface StoredRecord {
   importedAt: Date;
 }
 
-/** What was imported before, by the ids of the source. */
+/** Things imported before, by the ids of the source. */
 export async function findRecords(
   db: Queries,
   shopId: string,

@@ -8,7 +8,7 @@ import type { LegalContent, PageName } from '../shops/legal/schema.ts';
  */
 
 /** Where a record was read: a line of a file, or the address of a request. */
-export interface Place {
+export interface SourcePlace {
   file: string;
   line: number | null;
 }
@@ -16,7 +16,7 @@ export interface Place {
 interface AnyRecord {
   /** Its id in the other shop. */
   sourceId: string;
-  place: Place;
+  place: SourcePlace;
   /** Addresses of its page in the other shop. */
   formerAddresses: readonly string[];
 }
@@ -29,7 +29,7 @@ export interface PictureRecord {
   text: string;
 }
 
-/** What is sold: a product without options, or one of the variants of a product. */
+/** An item that is sold: a product without options, or one of the variants of a product. */
 export interface OfferRecord {
   number: string;
   price: string;
@@ -184,7 +184,7 @@ export type RecordKind = ImportRecord['kind'];
 export interface RecordProblem {
   kind: 'problem';
   of: RecordKind;
-  place: Place;
+  place: SourcePlace;
   text: string;
 }
 

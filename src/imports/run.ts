@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { newPauses } from '../http/pauses.ts';
 import type { MediaStorage } from '../platform/media/storage.ts';
-import type { ImportRecord, Place, Read, RecordKind, RecordProblem } from './records.ts';
+import type { ImportRecord, SourcePlace, Read, RecordKind, RecordProblem } from './records.ts';
 
 /** What an import has done with the records of one kind. */
 export interface Counts {
@@ -17,7 +17,7 @@ export interface Counts {
 
 export interface ReportLine {
   kind: RecordKind;
-  place: Place;
+  place: SourcePlace;
   /** What it is about: a number, a name. */
   name: string;
   text: string;

@@ -1,4 +1,4 @@
-/** Cells of other shops as values. What is not one is ''. */
+/** Cells of other shops as values. A cell without a value is ''. */
 
 /** `1,234.50`, `1.234,50`, `€ 12.00`, `.5` and `12` become decimals with a point. */
 export function decimalIn(text: string): string {

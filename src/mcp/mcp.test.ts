@@ -580,6 +580,41 @@ describe('plans', () => {
     ]);
   });
 
+  test('are answered to all that moves money or makes orders cheaper, and end with the connection', async () => {
+    const does = ['orders_write', 'coupons_write'];
+    const { token } = await connectAssistant(service, merchant, { does }, 'Payer');
+    const orderId = await firstOf('orders', 'orderId');
+    const before = await fingerprint();
+    const links: string[] = [];
+    const campaign = {
+      locale: 'en_GB',
+      name: 'All',
+      currency: 'EUR',
+      type: { name: 'PERCENT', amount: 100 },
+    };
+    const couponCampaignId = orderId;
+    for (const [name, input] of [
+      ['create_order_payment', { orderId, amount: 1 }],
+      ['create_return', { orderId, lines: [{ lineItemId: orderId, quantity: 1 }], refund: 1 }],
+      ['create_coupon_campaign', { ...campaign, identifier: 'all' }],
+      ['change_coupon_campaign', { ...campaign, couponCampaignId }],
+      ['make_coupon_codes', { couponCampaignId, count: 1 }],
+    ] as const) {
+      const answer = await callTool(service, token, name, input);
+      expect([name, answer]).toEqual([name, expect.stringContaining('confirmAt')]);
+      links.push(pathOf(JSON.parse(answer)));
+    }
+    const ignored = { assistant_plan: 0, audit_entry: 0 };
+    expect({ ...(await fingerprint()), ...ignored }).toEqual({ ...before, ...ignored });
+
+    const { text } = await merchant.get('/apps');
+    const appId = /\/apps\/([0-9A-F-]{36})">Payer</.exec(text)![1]!;
+    expect((await merchant.post(`/apps/${appId}/uninstall`)).status).toBe(303);
+    const ended = await fingerprint();
+    expect((await merchant.post(links[0]!, { answer: 'confirm' })).status).toBe(409);
+    expect(await fingerprint()).toEqual(ended);
+  });
+
   test('of many prices are done together, and one after the other is many', async () => {
     const { token } = await connectAssistant(service, merchant, { does: ['products_write'] });
     const { body } = await service.call('GET', '/DemoShop/products?resultsPerPage=2', { token: 'demo-all' });

@@ -16,6 +16,7 @@ import { daySpanText } from '../pricing/delivery-text.ts';
 import { countryName } from '../shops/countries/countries.ts';
 import type { Content } from '../pricing/content.ts';
 import { isGoods } from '../pricing/goods.ts';
+import { partsOfLine, shownLines } from '../pricing/shown-lines.ts';
 import { guaranteeFileIn, guaranteeFiles } from '../shops/legal/guarantee-files.ts';
 import { isBusinessBuyer } from '../shops/vat-numbers/buyer.ts';
 import { guaranteeNotice, sellsToEuConsumers } from '../shops/legal/guarantee-notice.ts';
@@ -394,10 +395,13 @@ function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): O
     orderId: order.orderId,
     orderNumber: order.orderNumber,
     orderedOn: longDate.format(order.createdAt),
-    lines: content.lines.map((line) => ({
-      text: lineText(line, line.quantity, locale, settings),
-      amount: money(line.amount),
-    })),
+    lines: shownLines(content).flatMap((line) => [
+      { text: lineText(line, line.quantity, locale, settings), amount: money(line.amount) },
+      ...partsOfLine(content, line.lineItemId).map((part) => ({
+        text: `– ${lineText(part, part.quantity, locale, settings)}`,
+        amount: '',
+      })),
+    ]),
     subTotal: money(content.subTotal),
     promotions: discounts.flatMap(({ name, amount }) =>
       name ? { text: text(name), amount: money(amount) } : [],

@@ -7,6 +7,7 @@ import type { Link } from '../http/schemas.ts';
 import { messagesIn } from '../kernel/messages.ts';
 import { imagesOf, SHOWN_IN_LINES } from '../platform/media/images.ts';
 import type { Content, ContentLine, ContentTax, ContentTaxClass } from '../pricing/content.ts';
+import { shownLines } from '../pricing/shown-lines.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { providerLabel } from './payments/providers.ts';
 import type { LineItemContainer, PaymentData, ShippingData } from './line-item-schema.ts';
@@ -41,7 +42,7 @@ export function lineItemContainer(content: Content, context: RenderContext): Lin
     totalBeforeTax: priceAs('NET')(content.totalBeforeTax),
     totalTax: priceAs('NONE')(content.totalTax),
     lineItemsSubTotal: price(content.subTotal),
-    productLineItems: content.lines.map((line) => productLineItem(line, content, context, price)),
+    productLineItems: shownLines(content).map((line) => productLineItem(line, content, context, price)),
     couponLineItem: coupon && {
       couponLineItemId: coupon.couponLineItemId,
       couponCampaignId: coupon.couponCampaignId,
@@ -49,14 +50,14 @@ export function lineItemContainer(content: Content, context: RenderContext): Lin
       validationErrors: coupon.problems,
     },
     shippingPrice: price(content.shippingPrice),
-    deposits: content.lines
+    deposits: shownLines(content)
       .filter(({ deposit }) => deposit !== 0)
       .map((line) => ({
         name: labelled(words.deposit, line),
         lineItemPrice: price(line.deposit),
         lineItemProductGuid: line.lineItemId,
       })),
-    ecoParticipations: content.lines
+    ecoParticipations: shownLines(content)
       .filter(({ ecoParticipation }) => ecoParticipation !== 0)
       .map((line) => ({
         name: labelled(words.ecoParticipation, line),

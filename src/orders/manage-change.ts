@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Content } from '../pricing/content.ts';
+import { partsOfLine } from '../pricing/shown-lines.ts';
 import { deliveryOption, textOf, type RenderContext } from './line-item-view.ts';
 import type { Transaction } from '../db/database.ts';
 import type { Caller } from '../http/callers.ts';
@@ -11,7 +12,7 @@ import { Id, LocaleParameter } from '../http/schemas.ts';
 import { currencyDigits, parseDecimal, toDecimal } from '../kernel/money.ts';
 import { queueAvailabilityNotifications } from '../catalogue/products/availability-notifications.ts';
 import { recordStockEvents } from '../catalogue/products/product-events.ts';
-import { isBackInStock } from '../catalogue/products/save-product.ts';
+import { isBackInStock } from '../catalogue/products/orderable.ts';
 import { withCachedSettings, type Settings } from '../shops/settings/settings.ts';
 import { toBuyer } from './buyer-schema.ts';
 import type { OrderChanges } from './change.ts';
@@ -159,6 +160,7 @@ function managementOf(order: ManagedOrder, activity: OrderActivity, context: Ren
       tax: priceOf(tax, order.currency, 'NONE', locale),
     })),
     promotions: promotionsOf(order.content, context),
+    ...(order.content.bundles && { bundles: bundlesOf(order.content, context) }),
     buyer: toBuyer(order.buyer),
     deliveryOption: deliveryOption(order.content, context),
     shipments: activity.shipments.map((shipment) => ({
@@ -202,6 +204,23 @@ function managementOf(order: ManagedOrder, activity: OrderActivity, context: Ren
       })),
     }),
   };
+}
+
+function bundlesOf(content: Content, context: RenderContext) {
+  const price = (minor: number) => priceOf(minor, content.currency, content.taxType, context.locale);
+  return (content.bundles ?? []).map(({ lineItemId }) => ({
+    lineItemId,
+    parts: partsOfLine(content, lineItemId).map((part) => ({
+      lineItemId: part.lineItemId,
+      productId: part.productId,
+      sku: part.productNumber,
+      name: textOf(part.name, context),
+      variationString: part.variation && textOf(part.variation, context),
+      quantity: Number(part.quantity),
+      amount: price(part.amount),
+      taxRate: part.taxClass.rate / 100,
+    })),
+  }));
 }
 
 function promotionsOf({ promotions = [], coupon, currency, taxType }: Content, context: RenderContext) {

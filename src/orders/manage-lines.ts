@@ -7,6 +7,8 @@ import {
   type Content,
   type ContentLine,
 } from '../pricing/content.ts';
+import { quantityOfPart } from '../pricing/bundles.ts';
+import { partsOfLine, shownLines } from '../pricing/shown-lines.ts';
 import type { Destination } from '../pricing/zones.ts';
 import { MAX_LINES } from './line-item-schema.ts';
 import { invalid, notFound, Refusal } from '../http/errors.ts';
@@ -130,12 +132,16 @@ export function managedLines(api: Operations): void {
     const price = isGiven(body.price) ? exactAmount(body.price, open.order, 'price') : undefined;
     if (quantity === undefined && price === undefined) throw invalid('MISSING', 'quantity');
     const { lineItemId, productId } = line;
-    const wanted = quantity ?? line.quantity;
-    refuseBelowShipped(open, line, millionths(wanted));
-    const more = millionths(wanted) - millionths(line.quantity);
-    await moveStock(call, open, [{ productId, quantity: -Number(quantityText(more)) }]);
-    return edited(call, open, { changed: { lineItemId, quantity, price } }, 'line changed', ({ lines }) => {
-      const after = lines.find((one) => one.lineItemId === lineItemId)!;
+    const share = Number(quantity ?? line.quantity) / Number(line.quantity);
+    const moves = goodsOf(line, open).map((goods) => {
+      const wanted = quantity === undefined ? goods.quantity : quantityOfPart(goods.quantity, share);
+      refuseBelowShipped(open, goods, millionths(wanted));
+      const more = millionths(wanted) - millionths(goods.quantity);
+      return { productId: goods.productId, quantity: -Number(quantityText(more)) };
+    });
+    await moveStock(call, open, moves);
+    return edited(call, open, { changed: { lineItemId, quantity, price } }, 'line changed', (content) => {
+      const after = shownLines(content).find((one) => one.lineItemId === lineItemId)!;
       return {
         lineItemId,
         productId,
@@ -149,12 +155,17 @@ export function managedLines(api: Operations): void {
     const open = await openOrder(call);
     const line = lineOf(open, call.params.lineItemId);
     requireChangeable(open);
-    refuseBelowShipped(open, line, 0);
-    if (open.order.content.lines.length === 1) {
+    const goods = goodsOf(line, open);
+    for (const one of goods) refuseBelowShipped(open, one, 0);
+    if (shownLines(open.order.content).length === 1) {
       throw new Refusal('LAST_LINE');
     }
     const { lineItemId, productId, quantity, unitPrice } = line;
-    await moveStock(call, open, [{ productId, quantity: Number(quantity) }]);
+    await moveStock(
+      call,
+      open,
+      goods.map((one) => ({ productId: one.productId, quantity: Number(one.quantity) })),
+    );
     return edited(call, open, { removed: lineItemId }, 'line removed', () => ({
       lineItemId,
       productId,
@@ -252,9 +263,15 @@ const isGiven = <Value>(value: Value | null | undefined): value is Value =>
 const quantityOf = (value: number | string) => String(decimalOf(value, 'quantity', QUANTITY));
 
 function lineOf({ order }: OpenOrder, lineItemId: string): ContentLine {
-  const line = order.content.lines.find((one) => one.lineItemId === lineItemId);
+  const line = shownLines(order.content).find((one) => one.lineItemId === lineItemId);
   if (!line) throw notFound('lineItemId');
   return line;
+}
+
+/** The lines of a bundle's parts; any other line itself. */
+function goodsOf(line: ContentLine, { order }: OpenOrder): ContentLine[] {
+  const parts = partsOfLine(order.content, line.lineItemId);
+  return parts.length > 0 ? parts : [line];
 }
 
 /**
@@ -323,6 +340,7 @@ async function lineOfToday(
   if (product.kind === 'master') {
     throw new Refusal('LINE_IS_MASTER', { product: product.productNumber });
   }
+  if (product.facts.parts) throw new Refusal('LINE_IS_BUNDLE', { product: product.productNumber });
   const customText = givenText(typed);
   const problem = customTextProblem(product.customisation, customText);
   if (problem) throw invalid(problem, 'customText');

@@ -148,6 +148,33 @@ const Management = Type.Object(
       ),
       { description: 'The promotions that have made the order cheaper, in the order in which they applied.' },
     ),
+    bundles: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            lineItemId: { ...Id, description: 'The line of the bundle.' },
+            parts: Type.Array(
+              Type.Object(
+                {
+                  lineItemId: { ...Id, description: 'Shipments, returns and documents name the part by it.' },
+                  productId: Id,
+                  sku: Type.String({ description: 'Product number.', examples: ['MUG-2'] }),
+                  name: Type.String({ description: 'Name.', examples: ['Harbour mug'] }),
+                  variationString: text('What was chosen; null: there was no choice.', 'Colour: blue'),
+                  quantity: Type.Number({ description: 'In all of these bundles.', examples: [4] }),
+                  amount: { ...Price, description: "Its share of the bundle's price, for this quantity." },
+                  taxRate: Type.Number({ description: 'Rate of its tax in per cent.', examples: [19] }),
+                },
+                { title: 'part of an ordered bundle' },
+              ),
+              { description: 'What the bundle consists of.' },
+            ),
+          },
+          { title: 'ordered bundle' },
+        ),
+        { description: 'The bundles of the order; absent: it has none.' },
+      ),
+    ),
     buyer: { ...BuyerAnswer, description: "The buyer's details as a business." },
     deliveryOption: OrderDeliveryOption,
     shipments: Type.Array(

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import type { ContentLine } from '../pricing/content.ts';
+import { goodsNamed } from '../pricing/shown-lines.ts';
 import { invalid, Refusal } from '../http/errors.ts';
 import { webAddress } from '../http/html.ts';
 import { operation } from '../http/operation.ts';
@@ -235,7 +236,7 @@ export function partsOf(
   available: readonly PartLine[],
   done: keyof typeof TOO_MANY,
 ): PartLine[] {
-  const parts = wanted.map(({ lineItemId, quantity }, index) => {
+  const parts = goodsNamed(open.order.content, wanted).map(({ lineItemId, quantity }, index) => {
     const id = lineItemId.toUpperCase();
     if (!open.order.content.lines.some((line) => line.lineItemId === id)) {
       throw invalid('UNKNOWN_VALUE', `lines.${index}.lineItemId`);

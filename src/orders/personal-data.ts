@@ -9,7 +9,7 @@ import { batchedSection, ERASED_EMAIL, type Person, type PersonalData } from '..
 import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import type { Buyer } from '../shops/vat-numbers/buyer.ts';
-import type { ContentLine } from '../pricing/content.ts';
+import type { ContentBundle, ContentLine } from '../pricing/content.ts';
 import { toBuyer } from './buyer-schema.ts';
 import { orderColumns, ordersWithCustomers, type OrderRow } from './queries.ts';
 import { toOrder } from './render.ts';
@@ -280,23 +280,31 @@ async function eraseRemarks(tx: Transaction, shopId: string, orderIds: readonly 
   );
 }
 
+const withoutText = <Line extends ContentBundle>({ customText: _erased, ...line }: Line) => line;
+
 /**
  * Erases the texts that the customer typed for products, such as the name in an engraving. The lines are rewritten
  * here, because PostgreSQL does not declare `jsonb_agg` immutable, so Citus refuses it in an update.
  */
 async function eraseCustomTexts(tx: Transaction, shopId: string, orderIds: readonly string[]): Promise<void> {
-  const orders = await tx.many<{ orderId: string; lines: ContentLine[] }>(sql`
-    select order_id as "orderId", content -> 'lines' as lines from customer_order
+  const orders = await tx.many<{
+    orderId: string;
+    lines: ContentLine[];
+    bundles: ContentBundle[] | null;
+  }>(sql`
+    select order_id as "orderId", content -> 'lines' as lines, content -> 'bundles' as bundles
+    from customer_order
     where shop_id = ${shopId} and order_id = any (${orderIds}::uuid[])
-      and jsonb_path_exists(content, '$.lines[*].customText')`);
+      and (jsonb_path_exists(content, '$.lines[*].customText')
+        or jsonb_path_exists(content, '$.bundles[*].customText'))`);
   if (orders.length === 0) return;
   const ids = orders.map(({ orderId }) => orderId);
-  const lines = orders.map((order) =>
-    JSON.stringify(order.lines.map(({ customText: _erased, ...line }) => line)),
+  const texts = orders.map(({ lines, bundles }) =>
+    JSON.stringify({ lines: lines.map(withoutText), ...(bundles && { bundles: bundles.map(withoutText) }) }),
   );
   await tx.run(sql`
-    update customer_order set content = jsonb_set(content, '{lines}',
-      ((${lines}::text[])[array_position(${ids}::uuid[], order_id)])::jsonb)
+    update customer_order set content = content
+      || ((${texts}::text[])[array_position(${ids}::uuid[], order_id)])::jsonb
     where shop_id = ${shopId} and order_id = any (${ids}::uuid[])`);
 }
 

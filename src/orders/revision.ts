@@ -12,9 +12,11 @@ import { sum } from '../pricing/shares.ts';
 import { deliveredLines, exactWeights, type ServiceTax } from '../pricing/service-tax.ts';
 import { toShopPrice, toShownPrice } from '../pricing/tax.ts';
 import { cartTotals, type CartTotals, type TaxOf } from '../pricing/totals.ts';
+import { quantityOfPart } from '../pricing/bundles.ts';
+import { partsOfLine, quantityInBundle, shownLines } from '../pricing/shown-lines.ts';
 import { priceOfQuantity } from '../pricing/unit-price.ts';
 import type { Destination } from '../pricing/zones.ts';
-import { divideRounded } from '../kernel/money.ts';
+import { allocate, divideRounded } from '../kernel/money.ts';
 import { inCurrency } from '../catalogue/products/prices.ts';
 import type { PaymentMethod, Settings, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
 
@@ -36,7 +38,9 @@ export interface Edits {
  */
 export function revised(content: Content, edits: Edits = {}): Content {
   const { added, changed, removed } = edits;
-  const lines = content.lines.filter(({ lineItemId }) => lineItemId !== removed);
+  const lines = content.lines.filter(
+    ({ lineItemId, bundleId }) => lineItemId !== removed && (!bundleId || bundleId !== removed),
+  );
   if (added) lines.push(inTermsOfOrder(added, content));
   const shipping = edits.shipping ?? content.shipping;
   const payment = edits.payment ?? content.payment;
@@ -49,9 +53,9 @@ export function revised(content: Content, edits: Edits = {}): Content {
     postcode: null,
     vatNumber: null,
     customerGroupId: null,
-    lines: lines.map((line) => lineFacts(line, content, changed)),
+    lines: lines.map((line) => lineFacts(line, content, changeOf(line, content, changed))),
     coupon: couponOf(content),
-    ...(content.promotions && { promotions: agreedPromotions(content.promotions, lines) }),
+    ...(content.promotions && { promotions: agreedPromotions(content.promotions, shownLines(terms)) }),
     ...(hasPromotionCode(content) && { promotionProblems: [] }),
     shipping: { methodId: shipping?.shippingMethodId ?? null, price: shipping?.price ?? null },
     payment: { methodId: null, price: payment?.price ?? 0 },
@@ -71,12 +75,14 @@ export function revised(content: Content, edits: Edits = {}): Content {
     const { priceRate: _priceRate, ...given } = content.appTaxes!.paymentTaxClass;
     return totals.payment!.price < 0 ? taxed(tax) : { taxClass: given, amount: tax.amount, tax: tax.tax };
   };
-  const { expectedDelivery, ...agreed } = content;
+  const { expectedDelivery, bundles: former, ...agreed } = content;
+  const bundles = former?.filter(({ lineItemId }) => lines.some(({ bundleId }) => bundleId === lineItemId));
   // The promised days were those of the former method.
   const isSameMethod = shipping?.shippingMethodId === content.shipping?.shippingMethodId;
   return {
     ...agreed,
     ...(expectedDelivery && isSameMethod && { expectedDelivery }),
+    ...(bundles?.length && { bundles }),
     lines: lines.map((line, index) => {
       const {
         taxClass: _class,
@@ -88,7 +94,7 @@ export function revised(content: Content, edits: Edits = {}): Content {
       } = totals.lines[index]!;
       const shopPrices = line.shopPrices && { ...line.shopPrices, quantityPrice: shopQuantityPrice };
       const { priceAppId, ...agreedLine } = line;
-      const isPricedByHand = changed?.lineItemId === line.lineItemId && changed.price !== undefined;
+      const isPricedByHand = changeOf(line, content, changed)?.price !== undefined;
       return {
         ...agreedLine,
         ...(priceAppId !== undefined && !isPricedByHand && { priceAppId }),
@@ -147,11 +153,48 @@ function taxClassesOf({ lines, serviceTaxClass }: Content): Map<string, ContentT
   return new Map(classes.toReversed().map((one) => [keyOf(one), one]));
 }
 
-function lineFacts(line: ContentLine, { currency }: Content, changed: Edits['changed']): LineInput {
-  const change = changed?.lineItemId === line.lineItemId ? changed : undefined;
+/** The change of a line; that of a bundle changes all of its parts. */
+function changeOf(
+  line: ContentLine,
+  content: Content,
+  changed: Edits['changed'],
+): Pick<NonNullable<Edits['changed']>, 'quantity' | 'price'> | undefined {
+  if (!changed) return undefined;
+  if (changed.lineItemId === line.lineItemId) return changed;
+  const bundle = content.bundles?.find(({ lineItemId }) => lineItemId === line.bundleId);
+  if (!bundle || changed.lineItemId !== bundle.lineItemId) return undefined;
+  const { quantity, price } = changed;
+  const parts = partsOfLine(content, bundle.lineItemId);
+  const agreed = parts.map(({ quantityPrice }) => quantityPrice);
+  const shareOf = (whole: number) =>
+    allocate(whole, sum(agreed) > 0 ? agreed : agreed.map(() => 1))[parts.indexOf(line)]!;
   return {
-    quantity: change?.quantity ?? line.quantity,
-    price: change?.price ?? (isPricedByUnit(line) ? line.unitPrice : null),
+    ...(quantity !== undefined && { quantity: quantityOfPart(quantity, quantityInBundle(line, bundle)) }),
+    ...(price !== undefined && {
+      price: shareOf(priceOfQuantity(price, bundle.orderUnit.priceQuantity, 1)),
+    }),
+  };
+}
+
+function lineFacts(
+  line: ContentLine,
+  content: Content,
+  change: Pick<NonNullable<Edits['changed']>, 'quantity' | 'price'> | undefined,
+): LineInput {
+  const { currency } = content;
+  const bundle = content.bundles?.find(({ lineItemId }) => lineItemId === line.bundleId);
+  const quantity = change?.quantity ?? line.quantity;
+  return {
+    quantity,
+    price: change?.price ?? (isPricedByUnit(line) ? (bundle ? line.quantityPrice : line.unitPrice) : null),
+    ...(bundle && {
+      priceUnits: line.orderUnit.priceQuantity,
+      bundle: {
+        lineItemId: bundle.lineItemId,
+        quantity: quantityOfPart(quantity, 1 / quantityInBundle(line, bundle)),
+        product: bundle,
+      },
+    }),
     product: {
       productId: line.productId,
       masterId: line.masterId,

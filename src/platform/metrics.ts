@@ -32,11 +32,14 @@ function collectProcessMetrics(): Registry {
   return register;
 }
 
+/** What is measured: the registry that Prometheus reads, and the durations of requests by route and status. */
+export interface Metrics {
+  registry: Registry;
+  duration: Histogram;
+}
+
 /** Requests by route and status, the pool of connections, the event loop and the process, for Prometheus. */
-export function registerMetrics(
-  app: FastifyInstance,
-  { config, db }: { config: Config; db: Database },
-): void {
+export function createMetrics(db: Database): Metrics {
   processMetrics ??= collectProcessMetrics();
   const registry = Registry.merge([processMetrics]);
   const duration = new Histogram({
@@ -68,7 +71,11 @@ export function registerMetrics(
     },
   });
   registry.registerMetric(caches);
+  return { registry, duration };
+}
 
+/** Measures the requests of an app by their route and status. */
+export function observeRoutes(app: FastifyInstance, { duration }: Metrics): void {
   // One counter per route, method and status, looked up once: finding labels costs more than counting.
   const observerOf = (route: string) => {
     const children = new Map<string, { observe: (seconds: number) => void }>();
@@ -105,7 +112,10 @@ export function registerMetrics(
     } else if (is404) observeUnrouted('any', reply);
     done();
   });
+}
 
+/** Decorates the app with them, and serves them at `/metrics` unless they have a port of their own. */
+export function registerMetrics(app: FastifyInstance, { registry }: Metrics, config: Config): void {
   app.decorate('metrics', registry);
   if (config.METRICS_PORT === undefined && config.PROCESSES === '1') serveMetrics(app, registry, config);
 }

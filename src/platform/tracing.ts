@@ -20,6 +20,7 @@ import {
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
+import { isDeferred } from '../http/deferred-routes.ts';
 import { isShopFolder } from './media/storage.ts';
 
 /**
@@ -85,6 +86,10 @@ export function startTracing(log: FastifyBaseLogger): Tracing {
       // The body arrives in socket events, which know nothing of the request.
       app.addHook('preValidation', (request, _reply, done) => active.run(contexts.get(request)!, done));
       app.addHook('onResponse', (request, { statusCode }, done) => {
+        if (isDeferred(request)) {
+          done();
+          return;
+        }
         const span = trace.getSpan(contexts.get(request)!)!;
         span.setAttribute('http.response.status_code', statusCode);
         // The id of a shop that does not exist is client input.

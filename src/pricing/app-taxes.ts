@@ -61,7 +61,7 @@ export function taxQuestion(
         productNumber: input.product.productNumber,
         quantity: input.quantity,
         price: input.price ?? input.appPrice ?? ownPrice(input, cart, settings),
-        priceQuantity: input.price === null ? priceQuantity : 1,
+        priceQuantity: input.price === null ? priceQuantity : (input.priceUnits ?? 1),
         taxClassId,
         digital,
         supply,

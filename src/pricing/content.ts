@@ -21,7 +21,6 @@ import type {
   DeliveryOption,
   PaymentStatus,
   CartSelection,
-  StoredLine,
 } from './input.ts';
 import type { CartProduct } from './cart-product.ts';
 import {
@@ -39,6 +38,8 @@ import {
   type KnownLine,
   type LinePriceQuestion,
 } from './line-prices.ts';
+import { chosenParts } from './bundles.ts';
+import { partLines, pricedBundle } from './part-lines.ts';
 import { contentPromotions, findByCode, promotionsFor, type ContentPromotion } from './cart-promotions.ts';
 import { priceListsFor } from './price-lists.ts';
 import { taxesOfApps, taxQuestion, type TaxQuestion } from './app-taxes.ts';
@@ -62,6 +63,8 @@ export interface Content {
    */
   shopTaxModel?: 'GROSS' | 'NET';
   lines: ContentLine[];
+  /** The bundles whose parts are among the lines; missing: none. */
+  bundles?: ContentBundle[];
   subTotal: number;
   basketDiscount: number;
   coupon: {
@@ -113,8 +116,25 @@ export type CouponTerms = Pick<
   'kind' | 'amount' | 'waivesShipping' | 'minimumOrderValue' | 'productIds'
 >;
 
+/** A bundle as a customer reads it. What it costs is the sum of its parts' lines. */
+export type ContentBundle = Pick<
+  ContentLine,
+  | 'lineItemId'
+  | 'productId'
+  | 'masterId'
+  | 'productNumber'
+  | 'name'
+  | 'essentialFeatures'
+  | 'orderUnit'
+  | 'image'
+  | 'customText'
+  | 'customTextHeadline'
+>;
+
 export interface ContentLine {
   lineItemId: string;
+  /** It is a part of this bundle; its price is for what one bundle holds of it. Missing: it is sold by itself. */
+  bundleId?: string;
   productId: string;
   masterId: string | null;
   productNumber: string;
@@ -220,26 +240,29 @@ export interface ContentPayment {
 export interface PricedContent {
   content: Content;
   totals: CartTotals;
+  /** The product of each line. */
   products: readonly CartProduct[];
+  /** The product of each line as a customer reads it: `shownLines`. */
+  soldProducts: readonly CartProduct[];
 }
 
 export function contentOf(cart: CartSelection, settings: Settings, now: Date): PricedContent {
-  const { lines, appPrices } = pricedLines(cart, settings, now);
+  const { lines, sold, appPrices } = pricedLines(cart, settings, now);
   const option = chosenOption(cart);
-  const { facts, appTaxes } = taxedInput(cart, lines, settings, now);
+  const { facts, appTaxes } = taxedInput(cart, { lines, sold }, settings, now);
   let totals = cartTotals(facts, settings);
   if (option && questionDigest(deliveryQuestion(facts, lines, totals, settings)) !== option.questionDigest) {
     const shipping = { ...facts.shipping, option: { ...facts.shipping.option!, isOutdated: true } };
     totals = cartTotals({ ...facts, shipping }, settings);
   }
   const isOther = isInOtherTerms(cart, totals, settings);
-  const promotions = contentPromotions(totals.promotions, facts.promotions ?? [], lines, settings);
+  const promotions = contentPromotions(totals.promotions, facts.promotions ?? [], sold, settings);
   const isAlone = promotions.some(({ terms }) => !terms.combines);
   const content: Content = {
     currency: cart.currency,
     taxType: cart.taxType,
     lines: lines.map((line, index) => {
-      const appPrice = appPrices.get(line.line.lineItemId);
+      const appPrice = appPrices.get(line.bundle?.lineItemId ?? line.line.lineItemId);
       const content = contentLine(line, totals.lines[index]!, isOther, cart, settings);
       return appPrice ? { ...content, priceAppId: appPrice.appId } : content;
     }),
@@ -276,6 +299,7 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
     totalBeforeTax: totals.totalBeforeTax,
     grandTotal: totals.grandTotal,
     // Last, because fields that follow a spread in a literal are slow.
+    ...(sold.some(({ parts }) => parts) && { bundles: contentBundles(sold, settings) }),
     ...(isOther && { shopTaxModel: settings.taxModel }),
     ...(promotions.length > 0 && { promotions }),
     ...(settings.deliveryTax !== 'standard' && !appTaxes && { deliveryTax: settings.deliveryTax }),
@@ -286,7 +310,8 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
       },
     }),
   };
-  return { content, totals, products: lines.map(({ product }) => product) };
+  const productsOf = (some: readonly KnownLine[]) => some.map(({ product }) => product);
+  return { content, totals, products: productsOf(lines), soldProducts: productsOf(sold) };
 }
 
 /**
@@ -298,9 +323,9 @@ export function deliveryQuestionOf(
   settings: Settings,
   now: Date,
 ): DeliveryQuestion | undefined {
-  const { lines } = pricedLines(cart, settings, now);
+  const { lines, sold } = pricedLines(cart, settings, now);
   const selection = { ...cart, shippingMethodId: ANY_OPTION.shippingMethodId, deliveryOption: ANY_OPTION };
-  const { facts } = taxedInput(selection, lines, settings, now);
+  const { facts } = taxedInput(selection, { lines, sold }, settings, now);
   const totals = cartTotals(facts, settings);
   if (!totals.delivery.isNeeded || facts.country === null) return undefined;
   return deliveryQuestion(facts, lines, totals, settings);
@@ -322,7 +347,18 @@ function chosenOption({ deliveryOption, shippingMethodId }: CartSelection): Deli
   return deliveryOption && deliveryOption.shippingMethodId === shippingMethodId ? deliveryOption : null;
 }
 
-function inputOf(cart: CartSelection, lines: readonly KnownLine[], settings: Settings, now: Date): CartInput {
+/** The lines of a cart: those of a bundle's parts, and the bundle itself. */
+interface PricedLines {
+  lines: readonly KnownLine[];
+  sold: readonly KnownLine[];
+}
+
+function inputOf(
+  cart: CartSelection,
+  { lines, sold }: PricedLines,
+  settings: Settings,
+  now: Date,
+): CartInput {
   const { country, postcode } = destinationOf(cart);
   const option = chosenOption(cart);
   return {
@@ -334,7 +370,7 @@ function inputOf(cart: CartSelection, lines: readonly KnownLine[], settings: Set
     customerGroupId: cart.customerGroupId,
     lines,
     coupon: cart.couponLineItemId === null || !cart.coupon ? null : couponFacts(cart.coupon, now),
-    ...promotionsFor(cart, lines, { country, settings, now }),
+    ...promotionsFor(cart, sold, { country, settings, now }),
     shipping: {
       methodId: cart.shippingMethodId,
       price: cart.shippingPrice ?? option?.price ?? null,
@@ -355,13 +391,13 @@ export function linePriceQuestionOf(
 
 /** What apps are asked about the taxes of this cart; undefined: there is nothing to ask. */
 export function taxQuestionOf(cart: CartSelection, settings: Settings, now: Date): TaxQuestion | undefined {
-  const { lines } = pricedLines(cart, settings, now);
-  return taxQuestion(inputOf(cart, lines, settings, now), lines, settings);
+  const { lines, sold } = pricedLines(cart, settings, now);
+  return taxQuestion(inputOf(cart, { lines, sold }, settings, now), lines, settings);
 }
 
 /** The input of the totals, with the taxes that apps have given. */
-function taxedInput(cart: CartSelection, lines: readonly KnownLine[], settings: Settings, now: Date) {
-  const facts = inputOf(cart, lines, settings, now);
+function taxedInput(cart: CartSelection, { lines, sold }: PricedLines, settings: Settings, now: Date) {
+  const facts = inputOf(cart, { lines, sold }, settings, now);
   const appTaxes = taxesOfApps(cart.appTaxes, facts, lines, settings);
   if (!appTaxes) return { facts, appTaxes };
   const taxed = lines.map((line) => ({ ...line, appTax: appTaxes.lines.get(line.line.lineItemId) }));
@@ -373,14 +409,15 @@ function pricedLines(
   cart: CartSelection,
   settings: Settings,
   now: Date,
-): { lines: readonly KnownLine[]; appPrices: ReadonlyMap<string, AppPrice> } {
-  const lines = knownLines(cart, settings, now);
-  const appPrices = appPricesOf(cart, lines, settings);
-  if (appPrices.size === 0) return { lines, appPrices };
-  return {
-    lines: lines.map((line) => ({ ...line, appPrice: appPrices.get(line.line.lineItemId)?.price })),
-    appPrices,
-  };
+): PricedLines & { appPrices: ReadonlyMap<string, AppPrice> } {
+  const known = knownLines(cart, settings, now);
+  const appPrices = appPricesOf(cart, known, settings);
+  const sold =
+    appPrices.size === 0
+      ? known
+      : known.map((line) => ({ ...line, appPrice: appPrices.get(line.line.lineItemId)?.price }));
+  if (!sold.some(({ parts }) => parts)) return { lines: sold, sold, appPrices };
+  return { lines: sold.flatMap((line) => partLines(line, cart, settings)), sold, appPrices };
 }
 
 /**
@@ -394,11 +431,37 @@ function knownLines(cart: CartSelection, settings: Settings, now: Date): KnownLi
   return cart.lines.flatMap((line) => {
     const found = byId.get(line.productId);
     if (!found) return [];
-    const product = withListPrices(found, cart.customerGroupId, priceListIds);
+    const bundle = found.facts.parts && { parts: chosenParts(found.facts.parts, line.parts ?? [], byId) };
+    if (bundle && !bundle.parts) return [];
+    const sold = bundle?.parts ? pricedBundle(found, bundle.parts, settings) : found;
+    const product = withListPrices(sold, cart.customerGroupId, priceListIds);
     const hasPrice = line.price !== undefined || priceIn(product.prices, cart.currency, settings) !== null;
     if (!hasPrice) return [];
     const { quantity, price = null, customText } = line;
-    return [{ line, quantity, price, hasCustomText: customText !== undefined, product }];
+    const hasCustomText = customText !== undefined;
+    return [{ line, quantity, price, hasCustomText, product, ...(bundle && { parts: bundle.parts }) }];
+  });
+}
+
+/** The bundles of a content, as a customer reads them. */
+function contentBundles(sold: readonly KnownLine[], settings: Settings): ContentBundle[] {
+  return sold.flatMap(({ line, parts, product }): ContentBundle[] => {
+    if (!parts) return [];
+    const { lineItemId, productId, customText } = line;
+    const { masterId, productNumber, facts, image } = product;
+    return [
+      {
+        lineItemId,
+        productId,
+        masterId,
+        productNumber,
+        name: facts.name ?? { [settings.defaultLocale]: productNumber },
+        essentialFeatures: facts.essentialFeatures ?? null,
+        orderUnit: facts.orderUnit ?? ORDER_UNIT,
+        image,
+        ...(customText !== undefined && typedFor(customText, product, settings)),
+      },
+    ];
   });
 }
 
@@ -446,7 +509,7 @@ function couponTerms(coupon: CartCoupon, currency: string, settings: Settings): 
 }
 
 function contentLine(
-  { line, product }: { line: StoredLine; product: CartProduct },
+  { line, product, bundle }: KnownLine,
   totals: LineTotals,
   isOther: boolean,
   cart: CartSelection,
@@ -468,6 +531,7 @@ function contentLine(
   const inTerms = (minor: number) => toShownPrice(minor, totals, settings.taxModel, taxType);
   return {
     lineItemId: line.lineItemId,
+    ...(bundle && { bundleId: bundle.lineItemId }),
     productId: line.productId,
     masterId: product.masterId,
     productNumber: product.productNumber,

@@ -17,7 +17,7 @@ export interface DeliveryOffer {
   price: number;
 }
 
-/** What is ordered: one product, and what all of it costs. */
+/** An ordered product, and the cost of all of it. */
 export interface OfferedGoods {
   product: PricedProduct;
   quantity: string;

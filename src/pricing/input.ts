@@ -92,6 +92,8 @@ export interface LineInput {
   quantity: string;
   /** The unit price set by hand, in minor units and in the terms of the cart; null: the product's. */
   price: number | null;
+  /** The units that a price set by hand is for; missing: 1. */
+  priceUnits?: number | undefined;
   /** The customer has typed a text for it, which may cost extra; a price set by hand, or by an app, includes it. */
   hasCustomText?: boolean;
   /**
@@ -102,6 +104,15 @@ export interface LineInput {
   /** The tax that an app has given; undefined: the shop's own. */
   appTax?: GivenTax | undefined;
   product: PricedProduct;
+  /** It is a part of this bundle, which promotions and coupons look at instead. */
+  bundle?: LineBundle | undefined;
+}
+
+export interface LineBundle {
+  lineItemId: string;
+  /** How many bundles. */
+  quantity: string;
+  product: Pick<PricedProduct, 'productId' | 'masterId'>;
 }
 
 /** Why a coupon does not apply, in the contract's words and order. */
@@ -177,6 +188,8 @@ export interface StoredLine {
   price?: number;
   /** The text that the customer typed for the product; two texts are two lines. */
   customText?: string;
+  /** Of a bundle: the ids of the products that fill its parts, as the customer has chosen them. */
+  parts?: string[];
 }
 
 /** A code with the terms of its campaign. */

@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto';
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import type { Settings } from '../shops/settings/settings.ts';
+import type { ChosenPart } from './bundles.ts';
 import type { CartProduct } from './cart-product.ts';
 import type { CartSelection, LineInput, LinePrices, StoredLine } from './input.ts';
 import { ownPrice } from './totals.ts';
 
-/** A line whose product exists and can be sold. */
-export type KnownLine = LineInput & { product: CartProduct; line: StoredLine };
+/** A line whose product exists and can be sold; a bundle with its parts. */
+export type KnownLine = LineInput & {
+  product: CartProduct;
+  line: StoredLine;
+  parts?: readonly ChosenPart[] | undefined;
+};
 
 export interface LinePriceQuestion {
   currency: string;

@@ -6,10 +6,13 @@ import type { Delivery } from './delivery.ts';
 import type { CartInput, CouponInput, CouponProblem, LineInput, ShopRules } from './input.ts';
 import { sum, type Taxed } from './shares.ts';
 
+type CouponedProduct = Pick<LineInput['product'], 'productId' | 'masterId'>;
+
 /** The input for redeeming a coupon, in the shop's tax model. */
 export interface Redemption {
-  cart: CartInput;
-  /** The lines less the basket discount. */
+  currency: CartInput['currency'];
+  /** What is sold, and what the basket discount has left of each. */
+  products: readonly CouponedProduct[];
   left: readonly Taxed[];
   subTotal: number;
   delivery: Delivery;
@@ -32,10 +35,10 @@ export interface Redeemed {
 /** A coupon applies to the amount after the basket discount; one with a problem takes off nothing. */
 export function redeemed(
   coupon: CouponInput,
-  { cart, left, subTotal, delivery, method, asked, shop }: Redemption,
+  { currency, products, left, subTotal, delivery, method, asked, shop }: Redemption,
 ): Redeemed {
-  const converted = (minor: number) => inCurrency(minor, cart.currency, shop, coupon.currency);
-  const isFor = cart.lines.map(({ product }) => isProductOf(coupon, product));
+  const converted = (minor: number) => inCurrency(minor, currency, shop, coupon.currency);
+  const isFor = products.map((product) => isProductOf(coupon, product));
   const base = sum(left.filter((_, index) => isFor[index]).map(({ amount }) => amount));
   const amount = {
     FIX: () => Math.min(converted(coupon.amount ?? 0), base),
@@ -54,7 +57,7 @@ export function redeemed(
   return { amount, isFor, base, waivesShipping, problems };
 }
 
-function isProductOf({ productIds }: CouponInput, product: LineInput['product']): boolean {
+function isProductOf({ productIds }: CouponInput, product: CouponedProduct): boolean {
   if (productIds === null) return true;
   return productIds.some((id) => id === product.productId || id === product.masterId);
 }

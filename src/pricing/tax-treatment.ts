@@ -115,7 +115,7 @@ function decideOutside(
 }
 
 function territoryOf(kind: SupplyKind, { destination, isPickup }: TaxedSale, shop: TaxRules): TaxTerritory {
-  // What is not handed over there is supplied to the customer's address, unless the shop follows its table of rates.
+  // Goods that are not handed over there are supplied to the customer's address, unless the shop follows its table of rates.
   const isHere = isPickup && (kind === 'goods' || shop.distanceSales === 'rates');
   const { country, zipCode } =
     destination && !isHere ? destination : { country: shop.country, zipCode: null };

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { SEED, halfOf } from '../../test/seed.ts';
 import {
+  checkBundles,
   checkBusinesses,
   checkPromotions,
   checkTaxTypes,
@@ -17,6 +18,11 @@ test(`every property holds for carts of every kind, seed ${SEED}`, () => {
 test(`promotions are those of an implementation that tries every piece, seed ${SEED}`, () => {
   const carts = halfOf(1_000);
   expect(checkPromotions(SEED, carts)).toBe(carts);
+});
+
+test(`bundles are priced and taxed as by an implementation that only knows the rules, seed ${SEED}`, () => {
+  const carts = halfOf(1_000);
+  expect(checkBundles(SEED, carts)).toBe(carts);
 });
 
 test(`the tax type changes how prices are shown and not what is paid, seed ${SEED}`, () => {

@@ -2,6 +2,7 @@ import { percentOf } from '../kernel/money.ts';
 import { askedPrice, inCurrency, priceIn } from '../catalogue/products/prices.ts';
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import type { BasketDiscount, PaymentMethod, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
+import { unitsOf } from './bundles.ts';
 import { deliveryOf, deliveryPrice, type Delivery } from './delivery.ts';
 import { givenTax } from './given-tax.ts';
 import type { CartInput, CouponProblem, GivenTax, LineInput, ShopRules } from './input.ts';
@@ -136,10 +137,12 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
   const asked = shippingPrice(cart, delivery, shopSubTotal, shop, deliveryTaxing);
   const method = paymentMethod(cart, shop);
   const offers = offersIn(cart.currency, shop);
+  // What is taken off a bundle is taken off its price, and then borne by its parts.
+  const units = unitsOf(cart.lines);
   const goods: Undiscounted = {
-    shop: shopLines,
-    shown: shownLines,
-    quantities: cart.lines.map(({ quantity }) => quantity),
+    shop: ofUnits(shopLines, units),
+    shown: ofUnits(shownLines, units),
+    quantities: units.map(([first]) => (cart.lines[first!]!.bundle ?? cart.lines[first!]!).quantity),
     delivery: asked.shop,
   };
   const promoted = applyPromotions(
@@ -156,7 +159,8 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
   const campaign =
     cart.coupon &&
     redeemed(cart.coupon, {
-      cart,
+      currency: cart.currency,
+      products: units.map(([first]) => (cart.lines[first!]!.bundle ?? cart.lines[first!]!).product),
       left: promoted.left.shop,
       subTotal: shopSubTotal,
       delivery,
@@ -164,11 +168,13 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
       asked: promotedShipping,
       shop,
     });
-  const discountShares = addShares(automatic, priced.length);
+  const discountShares = borneByLines(addShares(automatic, units.length), units, shownLines);
   const left = lessShares(shownLines, discountShares);
-  const couponShares = campaign
-    ? shownCoupon(campaign, promoted.left.shown)
-    : addShares(withCode, priced.length);
+  const couponShares = borneByLines(
+    campaign ? shownCoupon(campaign, promoted.left.shown) : addShares(withCode, units.length),
+    units,
+    left,
+  );
   const basketDiscount = sum(discountShares);
   const couponDiscount = sum(couponShares);
   const shopDiscount = sum(automatic.map(({ amount }) => amount));
@@ -351,6 +357,33 @@ function shownPromotions(
   });
 }
 
+/** What is sold as one, each with the taxes of its first line: which one it is does not change what is taken off. */
+function ofUnits(lines: readonly (Taxed & { taxClassId: string })[], units: readonly (readonly number[])[]) {
+  if (units.length === lines.length) return lines;
+  return units.map((unit) => ({
+    ...lines[unit[0]!]!,
+    amount: sum(unit.map((index) => lines[index]!.amount)),
+  }));
+}
+
+/** What is taken off a bundle is borne by its parts, in proportion to what is left of them. */
+function borneByLines(
+  shares: readonly number[],
+  units: readonly (readonly number[])[],
+  lines: readonly Taxed[],
+): readonly number[] {
+  if (units.length === lines.length) return shares;
+  const ofLines = lines.map(() => 0);
+  for (const [index, unit] of units.entries()) {
+    const ofUnit = spread(
+      shares[index]!,
+      unit.map((line) => lines[line]!),
+    );
+    for (const [place, line] of unit.entries()) ofLines[line] = ofUnit[place]!;
+  }
+  return ofLines;
+}
+
 function addShares(reductions: readonly { shares: readonly number[] }[], lineCount: number): number[] {
   return Array.from({ length: lineCount }, (_, index) => sum(reductions.map(({ shares }) => shares[index]!)));
 }
@@ -386,7 +419,7 @@ function pricedLine(
   tax: AppliedTax,
   shop: ShopRules,
 ): PricedLine {
-  const { quantity, price, appPrice, product } = line;
+  const { quantity, price, priceUnits = 1, appPrice, product } = line;
   const { taxClass, taxRate, priceRate, treatment } = tax;
   const shown = (minor: number) => toShownPrice(minor, tax, shop.taxModel, taxType);
   const { priceQuantity } = product.orderUnit ?? ORDER_UNIT;
@@ -398,14 +431,14 @@ function pricedLine(
   const ecoParticipation = shown(shopEcoParticipation);
   const shopExtras = shopDeposit + shopEcoParticipation;
   if (price !== null) {
-    const amount = priceOfQuantity(price, quantity, 1);
+    const amount = priceOfQuantity(price, quantity, priceUnits);
     return {
       taxClass,
       taxRate,
       priceRate,
       treatment,
-      unitPrice: price,
-      quantityPrice: priceOfQuantity(price, priceQuantity, 1),
+      unitPrice: priceOfQuantity(price, 1, priceUnits),
+      quantityPrice: priceOfQuantity(price, priceQuantity, priceUnits),
       shopQuantityPrice: null,
       amount,
       deposit,

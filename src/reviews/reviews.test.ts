@@ -188,6 +188,31 @@ describe('a buyer', () => {
     });
   });
 
+  test('changes and deletes a review from its own order only, because anybody can order with this email address', async () => {
+    const { shop, tea, path, write } = await givenBuyer({
+      ...SETTINGS,
+      reviews: { open: true, moderation: 'after' },
+    });
+    const second = await placed(shop, { [tea]: 1 });
+    await well(second, 'POST', '/shipments', {});
+    await write({ stars: '5' });
+    const stranger = givenVisitor(service, shop.shopId);
+    const other = await pathOf(second);
+    expect(mainOf(await stranger.get(other))).toContain('reviewed this product for another order');
+    await changesNothing(service, async () => {
+      expect((await stranger.get(`${other}/${tea}`)).status).toBe(404);
+      const written = await stranger.post(`${other}/${tea}`, { stars: '1', name: 'Mallory' });
+      expect([written.status, (await stranger.post(`${other}/${tea}/delete`, {})).status]).toEqual([
+        404, 404,
+      ]);
+    });
+    // Without a review, the second order may have one.
+    const writer = givenVisitor(service, shop.shopId);
+    expect((await writer.post(`${path}/${tea}/delete`, {})).status).toBe(303);
+    expect((await stranger.post(`${other}/${tea}`, { stars: '1', name: 'Ada' })).status).toBe(303);
+    expect(await reviewsIn(shop.shopId)).toMatchObject([{ stars: 1, name: 'Ada' }]);
+  });
+
   test('comes to the reviews from the page of the order, while the shop has them', async () => {
     const { shop, order, path, visitor } = await givenBuyer();
     const key = await installationKey(service.config);

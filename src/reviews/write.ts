@@ -38,7 +38,10 @@ export function stateAfterWriting(
   return moderation === 'before' || before === 'rejected' || before === 'waiting' ? 'waiting' : 'published';
 }
 
-/** Saves what a customer says of a product: a customer has one review of each. */
+/**
+ * Saves what a customer says of a product: a customer has one review of each. It is changed from the order that it was
+ * written for only, because anybody can order with the email address of somebody else, and is the same customer then.
+ */
 export async function writeReview(
   tx: Transaction,
   shopId: string,
@@ -49,6 +52,7 @@ export async function writeReview(
   // Two forms sent at once wait here for each other, so the second one finds the review of the first.
   if ((await lockProducts(tx, shopId, [productId])).length === 0) throw notFound();
   const before = await lockReviewBy(tx, shopId, productId, customerId);
+  if (before && before.orderId !== written.orderId) throw notFound();
   const state = stateAfterWriting(before?.state, moderation);
   const review = { ...written, reviewId: before?.reviewId ?? newId(tx.now), state };
   await (before ? updateReview(tx, shopId, review) : insertReview(tx, shopId, review));
@@ -61,15 +65,15 @@ export async function writeReview(
   return state;
 }
 
-/** By its writer; nothing happens where there is none. */
+/** By its writer, from the order that it was written for; nothing happens where there is none. */
 export async function withdrawReview(
   tx: Transaction,
   shopId: string,
-  { productId, customerId }: Pick<WrittenReview, 'productId' | 'customerId'>,
+  { productId, customerId, orderId }: Pick<WrittenReview, 'productId' | 'customerId' | 'orderId'>,
 ): Promise<void> {
   await lockProducts(tx, shopId, [productId]);
   const review = await lockReviewBy(tx, shopId, productId, customerId);
-  if (!review) return;
+  if (review?.orderId !== orderId) return;
   await deleteReview(tx, shopId, review.reviewId);
   if (review.state === 'published') await showReviews(tx, shopId, productId);
 }

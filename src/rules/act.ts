@@ -24,7 +24,7 @@ import { filledText } from './decide.ts';
 import { ruleCustomerEmail, ruleEmail } from './email.ts';
 import type { RuleThing } from './facts.ts';
 import { toFieldValue } from './field-value.ts';
-import { countOpenTasks, insertTask } from './queries.ts';
+import { countOpenTasks, insertTask } from './task-queries.ts';
 import { SKIPPED, type SkipCode } from './reasons.ts';
 import {
   MAX_SUBJECT_LENGTH,

@@ -16,7 +16,8 @@ import { findTagsOfOrders } from '../orders/tags.ts';
 import type { Address } from '../shops/countries/address.ts';
 import type { CustomField, FieldResource, Settings } from '../shops/settings/settings.ts';
 import type { Fact, Facts, MoneyFact } from './decide.ts';
-import { countNewOrders, countOpenTasks } from './queries.ts';
+import { countNewOrders } from './queries.ts';
+import { countOpenTasks } from './task-queries.ts';
 import { weekdayOf } from './schedule.ts';
 import { FACTS, type FactType, type RuleResource } from './things.ts';
 

@@ -1,5 +1,5 @@
 import type { Queries, Transaction } from '../db/database.ts';
-import { insertInto } from '../db/insert.ts';
+import { deleteOld } from '../db/delete-old.ts';
 import { createLease, leaseEnd } from '../db/lease.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
@@ -333,7 +333,7 @@ export interface RunRow {
   reason: Reason | null;
 }
 
-/** Of each rule so many runs are kept, and each for so many days. */
+/** Limits of the runs that are kept of each rule, and of their days. */
 export const MAX_RUNS_KEPT = 500;
 export const RUNS_KEPT_DAYS = 30;
 
@@ -406,121 +406,10 @@ export async function countNewOrders(db: Queries, shopId: string, since: Date): 
   return row!.count;
 }
 
-export interface TaskRow {
-  taskId: string;
-  createdAt: Date;
-  text: string;
-  resource: RuleResource;
-  resourceId: string | null;
-  ruleId: string | null;
-  doneAt: Date | null;
-  doneBy: string | null;
-}
-
-const taskColumns = sql`
-  upper(task_id::text) as "taskId", created_at as "createdAt", text, resource,
-  upper(resource_id::text) as "resourceId", upper(rule_id::text) as "ruleId", done_at as "doneAt",
-  done_by as "doneBy"`;
-
-/** Of these things; open ones begin with the oldest, done ones with the newest. */
-export function findTasks(
-  db: Queries,
-  shopId: string,
-  {
-    isDone,
-    resources,
-    limit,
-    offset,
-  }: {
-    isDone: boolean;
-    resources: readonly RuleResource[];
-    limit: number;
-    offset: number;
-  },
-) {
-  return isDone
-    ? db.many<TaskRow>(sql`
-        select ${taskColumns} from task
-        where shop_id = ${shopId} and done_at is not null and resource = any (${resources}::text[])
-        order by task_id desc limit ${limit} offset ${offset}`)
-    : db.many<TaskRow>(sql`
-        select ${taskColumns} from task
-        where shop_id = ${shopId} and done_at is null and resource = any (${resources}::text[])
-        order by task_id limit ${limit} offset ${offset}`);
-}
-
-export async function countTasks(
-  db: Queries,
-  shopId: string,
-  { isDone, resources }: { isDone: boolean; resources: readonly RuleResource[] },
-): Promise<number> {
-  const row = await db.one<{ count: number }>(sql`
-    select count(*) as count from task
-    where shop_id = ${shopId} and (done_at is not null) = ${isDone} and resource = any (${resources}::text[])`);
-  return row!.count;
-}
-
-export async function countOpenTasks(db: Queries, shopId: string): Promise<number> {
-  const row = await db.one<{ count: number }>(sql`
-    select count(*) as count from task where shop_id = ${shopId} and done_at is null`);
-  return row!.count;
-}
-
-const insertTasks = insertInto('task', {
-  taskId: 'uuid',
-  createdAt: 'timestamptz',
-  text: 'text',
-  resource: 'text',
-  resourceId: 'uuid',
-  ruleId: 'uuid',
-});
-
-export function insertTask(tx: Transaction, shopId: string, task: Omit<TaskRow, 'doneAt' | 'doneBy'>) {
-  return tx.run(insertTasks(shopId, [{ ...task }]));
-}
-
-export function lockTask(tx: Transaction, shopId: string, taskId: string) {
-  return tx.one<TaskRow>(sql`
-    select ${taskColumns} from task where shop_id = ${shopId} and task_id = ${taskId} for no key update`);
-}
-
-/** Opens it again where nobody has done it. */
-export function updateTask(
-  tx: Transaction,
-  shopId: string,
-  taskId: string,
-  { doneAt, doneBy }: Pick<TaskRow, 'doneAt' | 'doneBy'>,
-) {
-  return tx.run(sql`
-    update task set done_at = ${doneAt}, done_by = ${doneBy} where shop_id = ${shopId} and task_id = ${taskId}`);
-}
-
 const DAY = 86_400_000;
-export const DONE_TASKS_KEPT_DAYS = 90;
+const deleteRuns = deleteOld('rule_run', 'at', { run_id: 'uuid' });
 
-/** Old runs, and tasks that were done long ago. */
-export const ruleCleanup: CleanupStep = {
-  name: 'rules',
-  run: async (db, limit) => {
-    const old = await db.many<{ shopId: string; runId: string }>(sql`
-      select shop_id as "shopId", run_id as "runId" from rule_run
-      where at < ${new Date(db.now.getTime() - RUNS_KEPT_DAYS * DAY)} order by at limit ${limit}`);
-    for (const [shopId, ids] of byShop(old.map(({ shopId, runId }) => [shopId, runId]))) {
-      await db.run(sql`delete from rule_run where shop_id = ${shopId} and run_id = any (${ids}::uuid[])`);
-    }
-    const done = await db.many<{ shopId: string; taskId: string }>(sql`
-      select shop_id as "shopId", task_id as "taskId" from task
-      where done_at < ${new Date(db.now.getTime() - DONE_TASKS_KEPT_DAYS * DAY)} order by done_at limit ${limit}`);
-    for (const [shopId, ids] of byShop(done.map(({ shopId, taskId }) => [shopId, taskId]))) {
-      await db.run(sql`delete from task where shop_id = ${shopId} and task_id = any (${ids}::uuid[])`);
-    }
-    return Math.max(old.length, done.length);
-  },
+export const ruleRunCleanup: CleanupStep = {
+  name: 'runs of rules',
+  run: (db, limit) => deleteRuns(db, new Date(db.now.getTime() - RUNS_KEPT_DAYS * DAY), limit),
 };
-
-/** A statement processes the rows of one shop, so on Citus it goes to one shard. */
-function byShop(rows: readonly (readonly [shopId: string, id: string])[]): Map<string, string[]> {
-  const ids = new Map<string, string[]>();
-  for (const [shopId, id] of rows) ids.set(shopId, [...(ids.get(shopId) ?? []), id]);
-  return ids;
-}

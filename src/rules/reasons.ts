@@ -87,8 +87,8 @@ export function reasonOf(error: unknown): Reason {
   return { code: typeof constraint === 'string' ? 'CONTRADICTION' : INTERNAL, values: {}, problems: [] };
 }
 
-/** The refusal that it was, for whoever says it in a language; undefined: it was none. */
-export function refusalOf({ code, values, problems }: Reason): HttpError | undefined {
+/** The refusal, to be put into a language; undefined: there was none. */
+export function refusalOfReason({ code, values, problems }: Reason): HttpError | undefined {
   if (problems.length > 0) return badRequest('', problems as FieldProblem[]);
   return Object.hasOwn(REFUSALS, code) ? new Refusal(code as RefusalCode, values as never) : undefined;
 }

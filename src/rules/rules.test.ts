@@ -17,7 +17,8 @@ import { startCallsOfRules } from '../composition/background.ts';
 import { sql } from '../db/sql.ts';
 import { recordEvents } from '../platform/events/log.ts';
 import { runCleanup } from '../platform/cleanup.ts';
-import { ruleCleanup } from './queries.ts';
+import { ruleRunCleanup } from './queries.ts';
+import { taskCleanup } from './task-queries.ts';
 import { MAX_RUNS_OF_RULE, runDueRules } from './runner.ts';
 
 const log = pino({ level: 'silent' });
@@ -655,10 +656,10 @@ describe('what is old', () => {
     const { taskId } = (await call('POST', '/tasks', { text: 'x' })).body;
     await call('PUT', `/tasks/${taskId}`, { isDone: true });
     service.setClock(new Date(NOW.getTime() + 31 * 86_400_000));
-    await runCleanup(service.db, [ruleCleanup], { log });
+    await runCleanup(service.db, [ruleRunCleanup, taskCleanup], { log });
     expect([await runsOf(ruleId), (await get200('/tasks?state=done')).results]).toEqual([[], 1]);
     service.setClock(new Date(NOW.getTime() + 91 * 86_400_000));
-    await runCleanup(service.db, [ruleCleanup], { log });
+    await runCleanup(service.db, [ruleRunCleanup, taskCleanup], { log });
     expect((await get200('/tasks?state=done')).results).toBe(0);
   });
 

@@ -16,7 +16,7 @@ import {
   lockTask,
   updateTask,
   type TaskRow,
-} from './queries.ts';
+} from './task-queries.ts';
 import { NewTask, Task, TASK_STATES, TaskChange } from './schema.ts';
 import { RULE_RESOURCES, SCOPES_OF_THING, type RuleResource } from './things.ts';
 

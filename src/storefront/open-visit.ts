@@ -244,7 +244,7 @@ function localeNamedBy(parameter: string | undefined, { locales }: Settings): st
   return /^[a-z]{2}_[a-z]{2}$/i.test(parameter ?? '') ? offeredLocale(parameter!, locales) : undefined;
 }
 
-/** What was chosen in this browser counts more than what was chosen on another device of the account. */
+/** A choice in this browser counts more than one on another device of the account. */
 function rememberedLocale(
   { locale }: Session,
   account: SignedInAccount | undefined,

@@ -234,7 +234,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
 
 const MARKDOWN_ENDING = /\.md$/;
 
-/** The page of an address that ends with `.md`, to be sent as Markdown. What has that very name comes first. */
+/** The page of an address that ends with `.md`, to be sent as Markdown. A page with that very name comes first. */
 async function markdownOf(
   visit: Visit,
   handler: PageHandler,

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Frame, Page } from 'playwright-core';
 import { rolldown } from 'rolldown';
@@ -5,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { givenMerchant, openAdmin } from '../admin.ts';
 import { browsing, look } from '../browser.ts';
 import { givenInstalledApp, startFakeApp, type FakeApp } from '../fake-app.ts';
+import { waitFor } from '../process.ts';
 
 /** Pages of an app in the admin: what the bridge does, and what an app that means harm gets. */
 
@@ -39,6 +41,7 @@ beforeEach(() => {
   scripts = {};
   shop.otherSites.push(app.origin, evil.origin);
   evil.answer = () => false;
+  app.asked.length = 0;
   app.answer = ({ url }, response) => {
     if (url === '/app.js') {
       response.writeHead(200, { 'content-type': 'text/javascript' }).end(library);
@@ -62,6 +65,9 @@ const frameIn = async (page: Page): Promise<Frame> => {
   const element = await page.waitForSelector('iframe');
   return (await element.contentFrame())!;
 };
+
+/** What the test asks of the page counts as something that its reader does, so it waits for the app to say that it has tried. */
+const triedWithoutClick = () => waitFor(() => app.asked.includes('/pages/tried'));
 
 /** What the page of the app has found out. */
 async function said(page: Page): Promise<unknown> {
@@ -109,6 +115,7 @@ test('an app leads to pages of the admin after a click, and nowhere else', PATIE
       catch ({ message }) { refusals.push(message); }
     };
     await attempt('/orders');
+    await fetch('/pages/tried');
     onClick(async () => {
       for (const path of ['//evil.example', 'https://evil.example', 'javascript:alert(1)', '/../../account',
         '/..%2f..%2faccount/../../../sign-in', '/\\\\..\\\\..\\\\account', 'orders', 7, '/' + 'x'.repeat(600)]) await attempt(path);
@@ -116,8 +123,7 @@ test('an app leads to pages of the admin after a click, and nowhere else', PATIE
       onClick(() => frame.navigate('/orders?q=1'));
     });`;
   const page = await openAdmin(shop, `/apps/${appId}/pages/labels`);
-  // Whatever the test asks of the page counts as something that its reader does, so it waits first.
-  await page.waitForTimeout(1_500);
+  await triedWithoutClick();
   const frame = await frameIn(page);
   await frame.click('button');
   const wrong = 'The admin has refused it: wrong';
@@ -154,6 +160,40 @@ test('people choose products and orders in a dialog of the admin', PATIENCE, asy
   expect(found['products']).toEqual([{ id: expect.any(String), name: expect.any(String), number: 'BK-100' }]);
   expect(found['orders']!.map((order) => Object.keys(order))).toEqual([['id', 'number']]);
   expect(found['none']).toEqual([]);
+});
+
+test('an app saves files and opens addresses after a click, of harmless kinds', PATIENCE, async () => {
+  scripts['/pages/labels'] = `
+    const frame = await connectToAdmin();
+    const refusals = [];
+    const attempt = async (work) => {
+      try { await work(); refusals.push('allowed'); } catch ({ message }) { refusals.push(message); }
+    };
+    const file = (type, content = 'x') => new Blob([content], { type });
+    await attempt(() => frame.save(file('application/pdf'), 'label'));
+    await attempt(() => frame.open('https://carrier.example/1'));
+    await fetch('/pages/tried');
+    onClick(async () => {
+      for (const type of ['text/html', 'image/svg+xml', 'application/x-msdownload', '__proto__', ''])
+        await attempt(() => frame.save(file(type), 'label.pdf'));
+      await attempt(() => frame.save('text', 'label'));
+      await attempt(() => frame.save(file('text/plain'), 7));
+      await attempt(() => frame.save(file('text/plain', 'x'.repeat(20_000_001)), 'large'));
+      for (const address of ['javascript:alert(1)', 'http://carrier.example', '/orders', 7, 'https://x/' + 'x'.repeat(2000)])
+        await attempt(() => frame.open(address));
+      say(refusals);
+      onClick(() => frame.save(file('application/pdf;v=1', '%PDF-1.7'), '../la\\u202ebel.exe'));
+    });`;
+  const page = await openAdmin(shop, `/apps/${appId}/pages/labels`);
+  await triedWithoutClick();
+  const frame = await frameIn(page);
+  await frame.click('button');
+  const wrong = 'The admin has refused it: wrong';
+  const noClick = 'The admin has refused it: noClick';
+  expect(await said(page)).toEqual([noClick, noClick, ...Array.from({ length: 13 }, () => wrong)]);
+  const [download] = await Promise.all([page.waitForEvent('download'), frame.click('button')]);
+  expect(download.suggestedFilename()).toBe('-la-bel.exe.pdf');
+  expect(await readFile(await download.path(), 'utf8')).toBe('%PDF-1.7');
 });
 
 test('changes that are not saved are asked about', PATIENCE, async () => {

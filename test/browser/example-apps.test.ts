@@ -140,6 +140,11 @@ test('labels for many orders, and for several parcels of one', PATIENCE, async (
   await block.getByRole('button', { name: 'Create label' }).click();
   await block.locator('#labels a').nth(1).waitFor();
   await look(one);
+  const [download] = await Promise.all([
+    one.waitForEvent('download'),
+    block.getByRole('button', { name: 'Label (PDF)' }).first().click(),
+  ]);
+  expect(download.suggestedFilename()).toBe('shipment-1-1.pdf');
   const last = (await shop.service.db.many<{ further: string[] }>(PARCELS)).at(-1)!;
   expect(last.further).toHaveLength(1);
   await one.reload();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { allowAll, browsing, script } from '../browser.ts';
+import { allowAll, browsing, script, shortenReference } from '../browser.ts';
 import { givenOtherShop } from '../demo.ts';
 import { loadAppScripts } from '../storefront.ts';
 import { ADA, checkoutUrlOf, typeAddress } from './checkout.ts';
@@ -163,6 +163,7 @@ test('a page of a shop and the API reference can not reach each other', PATIENCE
   const docs = `${shop.serviceOrigin}/docs/reference`;
   const shared = `${shop.serviceOrigin}/shop/DemoShop`;
   const page = await shop.open();
+  await shortenReference(shop, page);
   await allowShops(page, '');
 
   // The shop's page is opened from the reference: it has no way back.

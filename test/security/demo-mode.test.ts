@@ -162,7 +162,7 @@ describe('in the admin', () => {
 
   test('no form changes anything, by a sweep over all of them', async () => {
     const office = await lookerIn(DEMO_OFFICE);
-    const forms = service.app.adminPages.filter(({ method }) => method === 'POST');
+    const forms = (await service.app.adminPages()).filter(({ method }) => method === 'POST');
     expect(forms.length).toBeGreaterThan(150);
     const before = await fingerprint(service);
     const taken: string[] = [];

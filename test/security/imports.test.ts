@@ -137,7 +137,7 @@ describe('a file beyond its limits is refused early', () => {
   ];
 
   test.each<TooLarge>([
-    ...ofTheDay([ROWS, COLUMNS, CELLS, QUOTES, MISPLACED_QUOTES, EMPTY, ENCODINGS].flat(), 5),
+    ...ofTheDay([ROWS, COLUMNS, CELLS, QUOTES, MISPLACED_QUOTES, EMPTY, ENCODINGS].flat(), 3),
     ['bytes of an old encoding', () => Buffer.alloc(9 * MEGABYTE, 0xfc), 'more than 10 MB'],
     ['a mark and nothing else', () => '\ufeff', 'The file is empty'],
   ])(
@@ -249,7 +249,7 @@ describe('a file within its limits stops nobody', () => {
     ],
   ];
 
-  test.each(ofTheDay([SHORT_ROWS, REFUSED_ROWS, LONG_CELLS, MUCH_TO_WRITE].flat(), 3))(
+  test.each(ofTheDay([SHORT_ROWS, REFUSED_ROWS, LONG_CELLS, MUCH_TO_WRITE].flat(), 2))(
     '%s',
     async (_case, fileOf, columns, isImported = false) => {
       const file = fileOf();

@@ -17,27 +17,33 @@ export async function call(path, options = {}) {
 export function parcelsOf({ order, kind, number, parcels }) {
   return parcels.map(({ trackingNumber, trackingUrl }, index) => {
     const link = document.createElement('a');
-    // Nothing but a web address becomes a link.
-    if (trackingUrl.startsWith('https://')) link.href = trackingUrl;
-    link.target = '_blank';
-    link.rel = 'noopener noreferrer';
+    // Nothing but a web address becomes a link. The frame may open no windows, so the admin does.
+    if (trackingUrl.startsWith('https://')) {
+      link.href = trackingUrl;
+      link.addEventListener('click', (event) => {
+        event.preventDefault();
+        void withNote(() => admin.open(trackingUrl));
+      });
+    }
     link.textContent = trackingNumber || 'label';
     const button = document.createElement('button');
     button.type = 'button';
     button.textContent = 'Label (PDF)';
-    button.addEventListener('click', () => void withNote(() => save({ order, kind, number, parcel: index })));
+    let label;
+    const save = async () => {
+      label ??= await read({ order, kind, number, parcel: index });
+      // An answer that took long comes after the click is over: the next click saves it at once.
+      await admin.save(label, `${kind}-${number}-${index + 1}`);
+    };
+    button.addEventListener('click', () => void withNote(save));
     return [link, ' ', button];
   });
 }
 
-async function save({ order, kind, number, parcel }) {
+async function read({ order, kind, number, parcel }) {
   const query = new URLSearchParams({ ...(order && { order }), kind, number, parcel });
   const response = await call(`/kontor/document?${query.toString()}`);
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = `${kind}-${number}-${parcel + 1}.pdf`;
-  link.click();
-  URL.revokeObjectURL(link.href);
+  return response.blob();
 }
 
 export async function withNote(work) {

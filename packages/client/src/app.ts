@@ -68,6 +68,13 @@ export interface AdminFrame {
   resizeWithContent(): () => void;
   /** Leads to a page of the admin, after a click: `/orders/0193A5F0-...`. */
   navigate(path: string): Promise<void>;
+  /** Opens an https address in another tab, after a click: the page of a carrier. */
+  open(address: string): Promise<void>;
+  /**
+   * Saves a file of at most 20 MB, after a click: PDF, PNG, JPEG, CSV or plain text, by the type of the blob. The name gets
+   * its ending.
+   */
+  save(file: Blob, name: string): Promise<void>;
   /** Shows a short text, with the name of the app before it. */
   toast(text: string): Promise<void>;
   /** Lets people choose; empty, when they choose nothing. */
@@ -180,6 +187,8 @@ function frameOf(parent: Frame, origin: string, context: FrameContext): AdminFra
       return () => observer.disconnect();
     },
     navigate: (path) => tell('navigate', { path }),
+    open: (address) => tell('open', { address }),
+    save: (file, name) => tell('save', { file, name }),
     toast: (text) => tell('toast', { text }),
     pickProducts: ({ several = false } = {}) =>
       ask('pick', { of: 'product', several }) as Promise<PickedProduct[]>,

@@ -7027,6 +7027,8 @@ export interface components {
              * @example For Anna
              */
             customText?: string | null;
+            /** @description Of a bundle: the variations that the customer has chosen for its parts; absent: none. */
+            choices?: string[] | null;
         };
         /** AddressRequest */
         AddressRequest: {
@@ -7896,6 +7898,56 @@ export interface components {
             /** @description What it has taken off the delivery, as a negative amount; the price of the delivery is without it. */
             deliveryAmount: components["schemas"]["Price"];
         };
+        /** PartOfAnOrderedBundle */
+        PartOfAnOrderedBundle: {
+            /**
+             * @description Shipments, returns and documents name the part by it.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            lineItemId: string;
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            productId: string;
+            /**
+             * @description Product number.
+             * @example MUG-2
+             */
+            sku: string;
+            /**
+             * @description Name.
+             * @example Harbour mug
+             */
+            name: string;
+            /**
+             * @description What was chosen; null: there was no choice.
+             * @example Colour: blue
+             */
+            variationString: string | null;
+            /**
+             * @description In all of these bundles.
+             * @example 4
+             */
+            quantity: number;
+            /** @description Its share of the bundle's price, for this quantity. */
+            amount: components["schemas"]["Price"];
+            /**
+             * @description Rate of its tax in per cent.
+             * @example 19
+             */
+            taxRate: number;
+        };
+        /** OrderedBundle */
+        OrderedBundle: {
+            /**
+             * @description The line of the bundle.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            lineItemId: string;
+            /** @description What the bundle consists of. */
+            parts: components["schemas"]["PartOfAnOrderedBundle"][];
+        };
         /** OrderDeliveryOption */
         OrderDeliveryOption: {
             /**
@@ -8167,6 +8219,8 @@ export interface components {
             taxes: components["schemas"]["OrderTax"][];
             /** @description The promotions that have made the order cheaper, in the order in which they applied. */
             promotions: components["schemas"]["OrderPromotion"][];
+            /** @description The bundles of the order; absent: it has none. */
+            bundles?: components["schemas"]["OrderedBundle"][];
             /** @description The buyer's details as a business. */
             buyer: components["schemas"]["Buyer"];
             /** @description The delivery of an app that the customer has chosen; null: a shipping method of the shop. */
@@ -13637,6 +13691,19 @@ export interface components {
              */
             source: string;
         };
+        /** PartOfABundle */
+        PartOfABundle: {
+            /**
+             * @description The part; of a master, the customer chooses a variation.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            productId: string;
+            /**
+             * @description How many of it one bundle holds.
+             * @example 2
+             */
+            quantity: number;
+        };
         /** ProductPatch */
         ProductPatch: {
             /**
@@ -13710,6 +13777,13 @@ export interface components {
              * @example https://beacon.example/passport/BK-17
              */
             productPassport?: string | null;
+            /** @description What it consists of, which makes it a bundle: its stock follows from its parts. Empty or null: it is no bundle. */
+            parts?: components["schemas"]["PartOfABundle"][] | null;
+            /**
+             * @description The price of the bundle is the sum of its parts less so many per cent; null: it has a price of its own.
+             * @example 10
+             */
+            partsDiscount?: components["schemas"]["Decimal"] | null;
             /**
              * @description From when on it is for sale. null: takes it away.
              * @example 2027-01-31T00:00:00Z
@@ -15793,6 +15867,8 @@ export type SalesSummary = components['schemas']['SalesSummary'];
 export type OrderEditing = components['schemas']['OrderEditing'];
 export type OrderTax = components['schemas']['OrderTax'];
 export type OrderPromotion = components['schemas']['OrderPromotion'];
+export type PartOfAnOrderedBundle = components['schemas']['PartOfAnOrderedBundle'];
+export type OrderedBundle = components['schemas']['OrderedBundle'];
 export type OrderDeliveryOption = components['schemas']['OrderDeliveryOption'];
 export type LineQuantity = components['schemas']['LineQuantity'];
 export type Parcel = components['schemas']['Parcel'];
@@ -16011,6 +16087,7 @@ export type ProductCreateRequest = components['schemas']['ProductCreateRequest']
 export type ProductFindRequest = components['schemas']['ProductFindRequest'];
 export type EnergyLabel = components['schemas']['EnergyLabel'];
 export type EnvironmentalClaimRequest = components['schemas']['EnvironmentalClaimRequest'];
+export type PartOfABundle = components['schemas']['PartOfABundle'];
 export type ProductPatch = components['schemas']['ProductPatch'];
 export type ProductExtras = components['schemas']['ProductExtras'];
 export type UpdatedProduct = components['schemas']['UpdatedProduct'];

@@ -20,7 +20,7 @@ import { buttonForm } from '../components/form.ts';
 import { dayText } from '../components/format.ts';
 import type { Pages } from '../pages.ts';
 import { MAX_STATE_LENGTH, openState, sealState } from '../sealed-state.ts';
-import { MAX_TARGET_LENGTH, targetOf } from '../sign-in/enter.ts';
+import { MAX_TARGET_LENGTH, targetAfterSignIn } from '../sign-in/enter.ts';
 import { recordInAllShops } from '../users/audit.ts';
 import type { User } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
@@ -66,7 +66,8 @@ function challengeOf(visit: AnyVisit, form: FormRequest, now: Date) {
 const credentialOf = (visit: AnyVisit, form: FormRequest) => readFields(PASSKEY, form, visit).credential;
 
 /** The page to which a form of these leads; without one, to the start. */
-export const targetIn = (visit: AnyVisit, form: FormRequest) => targetOf(readFields(PASSKEY, form, visit).to);
+export const targetIn = (visit: AnyVisit, form: FormRequest) =>
+  targetAfterSignIn(readFields(PASSKEY, form, visit).to);
 
 /** The passkeys of a user, on the account page. */
 export function accountPasskeyPages(pages: Pages): void {

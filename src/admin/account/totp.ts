@@ -122,7 +122,7 @@ async function setUpPage(visit: Visit<'signed in'>, draft?: Draft): Promise<Admi
     user.email,
     `${brandOf(visit.config).name} ${new URL(visit.origin).host}`,
   );
-  // A refused code is typed anew.
+  // A refused code is typed again.
   const field = showFields(AUTHENTICATOR, visit, { values: { state }, draft: undefined });
   const { renderSVG } = await import('uqr');
   return {

@@ -131,7 +131,7 @@ function inputsOf(
   });
 }
 
-/** What was typed; a secret that was not typed again stays. */
+/** The typed values; a secret that was not typed again stays. */
 function typedValues(
   visit: ShopVisit,
   form: FormRequest,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { InstalledApp } from '../../apps/manifest/installed.ts';
 import { tokenTimes } from '../../apps/manifest/install.ts';
-import { inLanguage, MAX_ACTION_ORDERS, PLACES, type Place } from '../../apps/manifest/schema.ts';
+import { inLanguage, MAX_ACTION_ORDERS, PLACES, type BlockPlace } from '../../apps/manifest/schema.ts';
 import { currentSigningKey, signToken } from '../../apps/manifest/signing-keys.ts';
 import { badRequest, forbidden, notFound, tooManyRequests } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
@@ -24,7 +24,7 @@ const MAX_TEXT_LENGTH = 100;
 const TOKENS_PER_HOUR = 2_000;
 
 /** Whose thing a block is about needs the permission to see it. */
-const PERMISSIONS: Readonly<Record<Place, Permission>> = {
+const PERMISSIONS: Readonly<Record<BlockPlace, Permission>> = {
   order: 'orders_read',
   product: 'products_read',
   customer: 'customers_read',

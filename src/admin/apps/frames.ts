@@ -1,5 +1,5 @@
 import { appLabel, type InstalledApp } from '../../apps/manifest/installed.ts';
-import { inLanguage, type Entry, type Place } from '../../apps/manifest/schema.ts';
+import { inLanguage, type Entry, type BlockPlace } from '../../apps/manifest/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { APPS_SCRIPT, type Asset } from '../layout/assets.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -36,7 +36,7 @@ export function framesOf(visit: ShopVisit, entries: readonly FrameEntry[]): Fram
 }
 
 /** The blocks that the apps of the shop have for a page. */
-export function blocksOf(visit: ShopVisit, place: Place, ids: readonly string[] = []): Framed {
+export function blocksOf(visit: ShopVisit, place: BlockPlace, ids: readonly string[] = []): Framed {
   const entries = visit.apps.flatMap((app) =>
     app.blocks
       .filter((block) => block.place === place)

@@ -1,3 +1,4 @@
+import { findAssistant } from '../../apps/oauth/queries.ts';
 import { isSignatureOf } from '../../mcp/plans/plans.ts';
 import { decidePlan, findPlan, type PlanRow } from '../../mcp/plans/queries.ts';
 import { OPERATIONS, type PlannedCall } from '../../mcp/tools.ts';
@@ -47,9 +48,10 @@ export function planPages(pages: ShopPages): void {
         const state = isConfirmed ? 'confirmed' : 'declined';
         await visit.inTransaction(async (call, tx) => {
           const { userId } = visit.user;
-          if ((await decidePlan(tx, visit.shopId, { planId, userId, state })) === 0) {
-            throw conflict(visit.messages.plans.over);
-          }
+          // The proposals of an assistant end with its connection.
+          const isConnected = (await findAssistant(tx, visit.shopId, appId)) !== undefined;
+          const decided = await decidePlan(tx, visit.shopId, { planId, userId, state });
+          if (decided === 0 || (isConfirmed && !isConnected)) throw conflict(visit.messages.plans.over);
           await recordAction(tx, visit, `/plans/:planId/${isConfirmed ? 'confirm' : 'decline'}`, {
             planId,
             appId,

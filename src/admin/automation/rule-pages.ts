@@ -11,6 +11,7 @@ import { buttonForm, problemOf } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
+import { settingsBreadcrumbs } from '../settings/section-page.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import {
   actionChoices,
@@ -66,11 +67,8 @@ export function rulePages(pages: ShopPages): void {
   });
 }
 
-const step = (visit: ShopVisit) => [
-  { href: adminPath(visit, '/settings'), text: visit.messages.layout.menuEntries.settings },
-];
 export const ruleSteps = (visit: ShopVisit) => [
-  ...step(visit),
+  ...settingsBreadcrumbs(visit),
   { href: adminPath(visit, RULES_PATH), text: visit.messages.automation.title },
 ];
 
@@ -85,7 +83,7 @@ async function showRules(visit: ShopVisit): Promise<AdminPage> {
   return {
     title: words.title,
     menu: 'settings',
-    breadcrumbs: step(visit),
+    breadcrumbs: settingsBreadcrumbs(visit),
     actions: html`<a class="button" href="${adminPath(visit, '/tasks')}">${words.tasks}</a> ${
         visit.may('settings_write') &&
         html`<a class="button main" href="${adminPath(visit, `${RULES_PATH}/new`)}">${words.add}</a>`
@@ -266,7 +264,7 @@ function chooseAction(visit: ShopVisit, resource: RuleResource): Markup {
 
 const isForMore = (visit: ShopVisit, form: FormRequest) => readFields(PRESSED, form, visit).do === 'add';
 
-/** What was typed, with the chosen action as the last one. */
+/** The typed values, with the chosen action at the end. */
 function withAction(visit: ShopVisit, form: FormRequest, resource: RuleResource): Draft {
   const { add: added } = readFields(NEW_ACTION, form, visit);
   const place = `action.${draftActions({ ...form, problem: '' }, resource).length}`;

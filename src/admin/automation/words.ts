@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { failureOf } from '../../apps/webhooks/failure.ts';
 import { FIELD_PREFIX } from '../../rules/facts.ts';
-import { refusalOf, type Reason } from '../../rules/reasons.ts';
+import { refusalOfReason, type Reason } from '../../rules/reasons.ts';
 import type { Rule } from '../../rules/schema.ts';
 import type { FactName, RuleResource } from '../../rules/things.ts';
 import { refusalText } from '../components/validation.ts';
@@ -31,7 +31,7 @@ export function whenText({ messages: { automation: words } }: ShopVisit, rule: S
 
 /** Why something has failed; where an earlier version has written it, in English. */
 export function reasonText(visit: ShopVisit, reason: Reason | null, text: string | null): string {
-  const refusal = reason && refusalOf(reason);
+  const refusal = reason && refusalOfReason(reason);
   if (refusal) return refusalText(visit, refusal);
   return reason ? visit.messages.automation.internalError : (text ?? '');
 }

@@ -17,7 +17,7 @@ import {
   treeOf,
   wayTo,
   type Direction,
-  type Place,
+  type TreePlace,
   type TreeNode,
 } from './tree.ts';
 import { Redirect } from '../../http/page-kit.ts';
@@ -89,7 +89,7 @@ export function categoryTreePages(pages: ShopPages): void {
   });
 }
 
-function wantedPlace(rows: readonly TreeRow[], categoryId: string, direction: string): Place | undefined {
+function wantedPlace(rows: readonly TreeRow[], categoryId: string, direction: string): TreePlace | undefined {
   return isDirection(direction) ? stepTo(rows, categoryId, direction) : undefined;
 }
 

@@ -37,14 +37,14 @@ export function isDirection(text: string): text is Direction {
   return ['up', 'down', 'in', 'out'].includes(text);
 }
 
-export interface Place {
+export interface TreePlace {
   parentId: string;
   /** The number of its siblings before it. */
   position: number;
 }
 
 /** The place of a category; undefined: it does not exist, or it is the root. */
-export function placeOf(rows: readonly TreeRow[], categoryId: string): Place | undefined {
+export function placeOf(rows: readonly TreeRow[], categoryId: string): TreePlace | undefined {
   const parentId = rows.find((row) => row.categoryId === categoryId)?.parentId;
   if (parentId == null) return undefined;
   const siblings = rows.filter((row) => row.parentId === parentId);
@@ -59,7 +59,7 @@ export function stepTo(
   rows: readonly TreeRow[],
   categoryId: string,
   direction: Direction,
-): Place | undefined {
+): TreePlace | undefined {
   const place = placeOf(rows, categoryId);
   if (!place) return undefined;
   const { parentId, position } = place;

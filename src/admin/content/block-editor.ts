@@ -83,9 +83,9 @@ interface EditedBlocks {
   mayWrite: boolean;
   /** The other languages, whose blocks can be copied. */
   others: readonly string[];
-  /** What is said when there are no blocks, and another language has some. */
+  /** The text for a page without blocks that has some in another language. */
   noText: string;
-  /** What is said of blocks of a kind. */
+  /** The text about blocks of a kind. */
   noteOf?: (type: BlockType) => string | undefined;
 }
 

@@ -23,7 +23,7 @@ interface EmailIssue {
   at: Date;
 }
 
-/** The newest orders of a customer are looked at, and so many issues are shown. */
+/** The limits of the orders that are read, newest first, and of the issues that are shown. */
 const MAX_ORDERS = 500;
 const MAX_SHOWN = 20;
 /** Failed emails of the shop that are compared. */

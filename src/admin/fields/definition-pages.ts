@@ -32,6 +32,7 @@ import { refuseField } from '../components/validation.ts';
 import type { AdminMessages } from '../messages.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
+import { settingsBreadcrumbs } from '../settings/section-page.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { nameOf } from './field-inputs.ts';
 
@@ -119,11 +120,8 @@ export function fieldDefinitionPages(pages: ShopPages): void {
   });
 }
 
-const step = (visit: ShopVisit) => [
-  { href: adminPath(visit, '/settings'), text: visit.messages.layout.menuEntries.settings },
-];
 const listStep = (visit: ShopVisit) => [
-  ...step(visit),
+  ...settingsBreadcrumbs(visit),
   { href: adminPath(visit, PATH), text: visit.messages.customFields.title },
 ];
 
@@ -138,7 +136,7 @@ async function showList(visit: ShopVisit): Promise<AdminPage> {
   return {
     title: words.title,
     menu: 'settings',
-    breadcrumbs: step(visit),
+    breadcrumbs: settingsBreadcrumbs(visit),
     actions:
       visit.may('settings_write') &&
       html`<a class="button main" href="${adminPath(visit, `${PATH}/new`)}">${words.add}</a>`,

@@ -11,7 +11,7 @@ import { SHOP_STATES, type ShopState } from '../../host/queries.ts';
 import {
   DELETION_DAYS,
   planDeletion,
-  restoreShop,
+  cancelShopDeletion,
   resumeShop,
   suspendShop,
   type CreationDeps,
@@ -44,7 +44,7 @@ export function host(pages: Pages, creation: CreationDeps): void {
   change(pages, 'suspend', suspendShop, 'open');
   change(pages, 'open', resumeShop, 'suspend');
   change(pages, 'delete', planDeletion, 'restore');
-  change(pages, 'restore', restoreShop, undefined);
+  change(pages, 'restore', cancelShopDeletion, undefined);
   backup(pages);
   shopEmails(pages);
   newShop(pages, creation);

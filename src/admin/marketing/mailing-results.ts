@@ -78,7 +78,7 @@ export function sendingCard(
       ...(kind && { kind, confirm: words.confirmCancel }),
     });
   const field = showFields(STATE, visit, { values: { state: 'scheduled' }, draft: undefined });
-  // What is not saved would not be sent.
+  // Unsaved changes would not be sent.
   const isReady = state === 'draft' && !isChanged;
   const hasText = texts.some((text) => text.locale === locale);
   const buttons = {

@@ -44,7 +44,7 @@ import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { findProductNames } from '../search/queries.ts';
 import { applySettings, savedNotice, saveSettings } from '../settings/save.ts';
-import { settingsTrail } from '../settings/section-page.ts';
+import { settingsBreadcrumbs } from '../settings/section-page.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import {
   addressAt,
@@ -90,7 +90,7 @@ export function mediaPages(pages: ShopPages, format: SettingsFormat, media: Medi
     show: async (visit, request, draft) => ({
       title: visit.messages.media.upload,
       menu: 'settings',
-      breadcrumbs: mediaTrail(visit),
+      breadcrumbs: mediaBreadcrumbs(visit),
       main: html`<div class="narrow card" data-picker-content>
         ${problemOf(draft)} ${uploadForm(visit, targetOf(visit, request))}
       </div>`,
@@ -213,8 +213,8 @@ export function mediaPages(pages: ShopPages, format: SettingsFormat, media: Medi
 
 const pathOf = (visit: ShopVisit, imageKey: string) => adminPath(visit, `/media/${imageKey}`);
 
-const mediaTrail = (visit: ShopVisit) => [
-  ...settingsTrail(visit),
+const mediaBreadcrumbs = (visit: ShopVisit) => [
+  ...settingsBreadcrumbs(visit),
   { href: adminPath(visit, '/media'), text: visit.messages.settings.pages.media },
 ];
 
@@ -315,7 +315,7 @@ async function listPage(visit: ShopVisit, request: PageRequest): Promise<AdminPa
   return {
     title: target ? messages.chooseFor[target.kind] : visit.messages.settings.pages.media,
     menu: 'settings',
-    breadcrumbs: target ? mediaTrail(visit) : settingsTrail(visit),
+    breadcrumbs: target ? mediaBreadcrumbs(visit) : settingsBreadcrumbs(visit),
     main: html`<div class="stack" data-picker-content>
       <div class="card">
         <form class="filters" method="get" action="${adminPath(visit, '/media')}">
@@ -414,7 +414,7 @@ async function picturePage(visit: ShopVisit, picture: LibraryPicture, draft?: Dr
   return {
     title: name,
     menu: 'settings',
-    breadcrumbs: mediaTrail(visit),
+    breadcrumbs: mediaBreadcrumbs(visit),
     actions:
       mayWrite &&
       !isUsed &&

@@ -32,6 +32,7 @@ import { chip, type ChipKind } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
+import { settingsBreadcrumbs } from '../settings/section-page.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { moveView, reportFile } from './report.ts';
 
@@ -133,11 +134,8 @@ async function loadMove(visit: ShopVisit, { params }: PageRequest): Promise<Shop
   return found;
 }
 
-const settingsStep = (visit: ShopVisit) => [
-  { href: adminPath(visit, '/settings'), text: visit.messages.layout.menuEntries.settings },
-];
 const startStep = (visit: ShopVisit) => [
-  ...settingsStep(visit),
+  ...settingsBreadcrumbs(visit),
   { href: adminPath(visit, PATH), text: visit.messages.moveIn.title },
 ];
 
@@ -162,7 +160,7 @@ async function showStart(visit: ShopVisit): Promise<AdminPage> {
   return {
     title: words.title,
     menu: 'settings',
-    breadcrumbs: settingsStep(visit),
+    breadcrumbs: settingsBreadcrumbs(visit),
     main: html`<p class="hint intro">${words.intro}</p>
       <div class="stack">
         <nav class="cards" aria-label="${words.from}">

@@ -10,7 +10,7 @@ import { buttonForm } from '../components/form.ts';
 import { planCard } from '../home/plan-card.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
-import { settingsTrail } from '../settings/section-page.ts';
+import { settingsBreadcrumbs } from '../settings/section-page.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { checklist } from './checklist.ts';
 
@@ -28,7 +28,7 @@ export function openingPages(pages: ShopPages, providers: Providers): void {
     return {
       title: visit.messages.settings.pages.opening,
       menu: 'settings',
-      breadcrumbs: settingsTrail(visit),
+      breadcrumbs: settingsBreadcrumbs(visit),
       main: html`${planCard(visit, near)}
       ${
         isOpen &&

@@ -1,6 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import { momentText } from '../components/format.ts';
-import { lineName, linesOf, moneyIn, type Entry, type OrderView } from './order-view.ts';
+import { goodsOf, lineName, linesOf, moneyIn, type Entry, type OrderView } from './order-view.ts';
 
 /** The changes of the order with their authors, newest first. */
 export function historyCard(view: OrderView): Markup {
@@ -85,7 +85,7 @@ function reportText(details: Details, view: OrderView): string {
 }
 
 function nameOfLine({ order }: OrderView, lineItemId: unknown): string | undefined {
-  const line = linesOf(order).find((one) => one.lineItemId === lineItemId);
+  const line = [...linesOf(order), ...goodsOf(order)].find((one) => one.lineItemId === lineItemId);
   return line && lineName(line);
 }
 

@@ -12,12 +12,15 @@ import { businessCard } from './business.ts';
 import { undoPath } from './shipment-actions.ts';
 import { amountsText, isWaiting } from './return-actions.ts';
 import {
+  goodsOf,
   lineName,
   linePicture,
   linesOf,
+  partsOf,
   moneyIn,
   payableAmount,
   type OrderAmount,
+  type OrderedGoods,
   type OrderLine,
   type OrderView,
 } from './order-view.ts';
@@ -41,11 +44,38 @@ export function linesCard(view: OrderView): Markup {
     <ul class="order-lines">
       ${linesOf(order).map((line) => {
         const { lineItemId } = line;
+        // The parts of a bundle say for themselves what became of them.
+        const parts = partsOf(order, lineItemId);
+        if (parts.length > 0)
+          return html`${lineItem(view, line, line.quantity.amount, 0)} ${partList(view, parts, left)}`;
         return lineItem(view, line, isOpen ? (left.get(lineItemId) ?? 0) : 0, returned.get(lineItemId) ?? 0);
       })}
     </ul>
     ${totals(view)}
   </section>`;
+}
+
+/** What a bundle consists of, and what of it is still to be sent. */
+function partList(
+  { visit }: OrderView,
+  parts: readonly OrderedGoods[],
+  left: ReadonlyMap<string, number>,
+): Markup {
+  const messages = visit.messages.orders.lines;
+  return html`<li class="parts">
+    <ul class="plain">
+      ${parts.map((part) => {
+        const rest = left.get(part.lineItemId) ?? 0;
+        return html`<li>
+          ${part.amount.toLocaleString(visit.language)} ×
+          <a href="${adminPath(visit, `/products/${part.productId}`)}">${lineName(part)}</a>
+          <span class="quiet"
+            >${part.sku}${rest === 0 ? html` · ${messages.sent}` : rest < part.amount && html` · ${messages.left({ quantity: rest })}`}</span
+          >
+        </li>`;
+      })}
+    </ul>
+  </li>`;
 }
 
 function lineItem({ visit, order }: OrderView, line: OrderLine, left: number, returned: number): Markup {
@@ -178,7 +208,7 @@ const textOfParts = (
 ): string =>
   lines
     .map(({ lineItemId, quantity }) => {
-      const line = linesOf(order).find((one) => one.lineItemId === lineItemId);
+      const line = goodsOf(order).find((one) => one.lineItemId === lineItemId);
       return `${quantity} × ${line ? lineName(line) : '?'}`;
     })
     .join(', ');

@@ -94,6 +94,31 @@ export function payableAmount({ management, lineItemContainer }: ManagedOrderAns
 }
 
 /** `Harbour Tea (Size: small)` */
+/** What is packed, sent and comes back. */
+export interface OrderedGoods extends Pick<
+  OrderLine,
+  'lineItemId' | 'productId' | 'sku' | 'name' | 'variationString'
+> {
+  amount: number;
+}
+
+/** The parts of a bundle; none of any other line. */
+export function partsOf({ management }: ManagedOrderAnswer, lineItemId: string): OrderedGoods[] {
+  const bundle = management.bundles?.find((one) => one.lineItemId === lineItemId);
+  return (bundle?.parts ?? []).map(({ quantity, amount: _price, taxRate: _rate, ...part }) => ({
+    ...part,
+    amount: quantity,
+  }));
+}
+
+/** The lines, and instead of bundles their parts. */
+export function goodsOf(order: ManagedOrderAnswer): OrderedGoods[] {
+  return linesOf(order).flatMap((line) => {
+    const parts = partsOf(order, line.lineItemId);
+    return parts.length > 0 ? parts : [{ ...line, amount: line.quantity.amount }];
+  });
+}
+
 export function lineName({ name, variationString }: Pick<OrderLine, 'name' | 'variationString'>): string {
   return variationString ? `${name} (${variationString})` : name;
 }

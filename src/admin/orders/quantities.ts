@@ -1,6 +1,7 @@
 import { millionths } from '../../orders/quantities.ts';
 import { isBack } from '../../orders/returns.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
+import { goodsOf } from './order-view.ts';
 
 interface Part {
   lines: readonly { lineItemId: string; quantity: number }[];
@@ -17,11 +18,8 @@ function quantitiesIn(parts: readonly Part[]): Map<string, number> {
   return sums;
 }
 
-const orderedIn = ({ lineItemContainer }: ManagedOrderAnswer): Part => ({
-  lines: lineItemContainer.productLineItems.map(({ lineItemId, quantity }) => ({
-    lineItemId,
-    quantity: quantity.amount,
-  })),
+const orderedIn = (order: ManagedOrderAnswer): Part => ({
+  lines: goodsOf(order).map(({ lineItemId, amount }) => ({ lineItemId, quantity: amount })),
 });
 
 function difference(whole: ReadonlyMap<string, number>, less: ReadonlyMap<string, number>) {

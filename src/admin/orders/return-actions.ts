@@ -23,7 +23,7 @@ import type { Draft } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { OrderAction, SavedAction } from './action.ts';
 import { requireJustified } from './money-actions.ts';
-import { lineName, linesOf, moneyIn, readOrder, type OrderReturn, type OrderView } from './order-view.ts';
+import { goodsOf, lineName, moneyIn, readOrder, type OrderReturn, type OrderView } from './order-view.ts';
 import { isNothing, leftToReturn } from './quantities.ts';
 import { lineQuantityFields, typedLines } from './shipment-actions.ts';
 
@@ -111,7 +111,7 @@ export function returnFields(view: OrderView, returned: OrderReturn, draft: Draf
   const isRefunded = buttons.some((step) => step === 'refunded' || step === 'receivedAndRefunded');
   return html`<ul class="plain">
       ${returned.lines.map(({ lineItemId, quantity }) => {
-        const line = linesOf(order).find((one) => one.lineItemId === lineItemId);
+        const line = goodsOf(order).find((one) => one.lineItemId === lineItemId);
         return html`<li>${quantity} × ${line ? lineName(line) : lineItemId}</li>`;
       })}
       ${returned.unsentLines.map(({ text }) => html`<li>${text}</li>`)}

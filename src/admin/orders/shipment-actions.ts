@@ -14,7 +14,7 @@ import type { Draft } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { OrderAction } from './action.ts';
 import { LINE } from './line-form.ts';
-import { lineName, linesOf, moneyIn, payableAmount, type OrderView } from './order-view.ts';
+import { goodsOf, lineName, moneyIn, payableAmount, type OrderView } from './order-view.ts';
 import { isNothing, leftToShip } from './quantities.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
@@ -151,7 +151,7 @@ export function lineQuantityFields(
   draft: Draft | undefined,
 ): Markup {
   const messages = visit.messages.orders.lines;
-  const rows = linesOf(order).filter(({ lineItemId }) => (left.get(lineItemId) ?? 0) > 0);
+  const rows = goodsOf(order).filter(({ lineItemId }) => (left.get(lineItemId) ?? 0) > 0);
   return html`<ul class="quantities">
     ${rows.map((line) => {
       const { lineItemId, sku } = line;
@@ -173,7 +173,7 @@ export function lineQuantityFields(
 }
 
 export function typedLines(visit: ShopVisit, form: FormRequest, order: ManagedOrderAnswer) {
-  const lines = linesOf(order).flatMap(({ lineItemId }) => {
+  const lines = goodsOf(order).flatMap(({ lineItemId }) => {
     const { quantity } = readFields(LINE, form, visit, { row: lineItemId });
     return quantity && Number(quantity) !== 0 ? [{ lineItemId, quantity }] : [];
   });

@@ -230,7 +230,7 @@ async function askForm(visit: ShopVisit, request: PageRequest, isWrong: boolean)
   </form>`;
 }
 
-/** What is chosen, as hidden fields of the form that asks. */
+/** The choice, as hidden fields of the form that asks. */
 function hiddenChoice({ settings }: ShopVisit, request: PageRequest): Markup[] {
   const fields = filterFields(settings, 'product').map(parameterOf);
   const names = request.query('all') === 'yes' ? ['all', ...PRODUCT_FILTERS, ...fields] : ['id'];

@@ -13,12 +13,13 @@ export async function readProduct({ db, shopId }: ShopVisit, productId: string):
   return row;
 }
 
-export type ProductTab = 'product' | 'variations' | 'attributes' | 'related' | 'prices';
+export type ProductTab = 'product' | 'variations' | 'attributes' | 'bundle' | 'related' | 'prices';
 
 const TAB_PATHS: Readonly<Record<ProductTab, string>> = {
   product: '',
   variations: '/variations',
   attributes: '/attributes',
+  bundle: '/bundle',
   related: '/related',
   prices: '/prices',
 };
@@ -36,7 +37,9 @@ export function productPage(
   const path = `/products/${row.productId}`;
   const master = row.master && { ...row, ...row.master, master: null };
   const tabs = (Object.keys(TAB_PATHS) as ProductTab[]).filter(
-    (tab) => row.kind !== 'variation' || (tab !== 'variations' && tab !== 'related'),
+    (tab) =>
+      (row.kind !== 'variation' || (tab !== 'variations' && tab !== 'related')) &&
+      (row.kind === 'regular' || tab !== 'bundle'),
   );
   return {
     ...page,

@@ -107,3 +107,15 @@ export async function findCrossSellingIds(db: Queries, shopId: string, productId
     where shop_id = ${shopId} and product_id = ${productId} order by position, target_id`);
   return rows.map(({ targetId }) => targetId);
 }
+
+export function findNumbersById(db: Queries, shopId: string, productIds: readonly string[]) {
+  return db.many<{ productId: string; productNumber: string }>(sql`
+    select upper(product_id::text) as "productId", product_number as "productNumber" from product
+    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])`);
+}
+
+export function findIdsByNumber(db: Queries, shopId: string, productNumbers: readonly string[]) {
+  return db.many<{ productId: string; productNumber: string }>(sql`
+    select upper(product_id::text) as "productId", product_number as "productNumber" from product
+    where shop_id = ${shopId} and product_number = any (${productNumbers}::text[])`);
+}

@@ -27,7 +27,7 @@ import {
   startOf,
   updateRedirect,
 } from '../../catalogue/redirects/routes.ts';
-import { domainsOf, refusalOf } from '../../catalogue/redirects/refusals.ts';
+import { domainsOf, redirectRefusal } from '../../catalogue/redirects/refusals.ts';
 import { saveRedirects } from '../../catalogue/redirects/save.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -45,6 +45,7 @@ import { readable } from '../import/new-import.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
+import { settingsBreadcrumbs } from '../settings/section-page.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 
 const PATH = '/redirects';
@@ -111,11 +112,8 @@ export function redirectPages(pages: ShopPages): void {
   });
 }
 
-const step = (visit: ShopVisit) => [
-  { href: adminPath(visit, '/settings'), text: visit.messages.layout.menuEntries.settings },
-];
 const listStep = (visit: ShopVisit) => [
-  ...step(visit),
+  ...settingsBreadcrumbs(visit),
   { href: adminPath(visit, PATH), text: visit.messages.redirects.title },
 ];
 
@@ -152,7 +150,7 @@ async function showList(visit: ShopVisit, request: PageRequest): Promise<AdminPa
   return {
     title: words.title,
     menu: 'settings',
-    breadcrumbs: step(visit),
+    breadcrumbs: settingsBreadcrumbs(visit),
     actions: html`<a class="button" href="${adminPath(visit, `${PATH}/redirects.csv`)}" hx-boost="false"
         >${words.download}</a
       >
@@ -391,7 +389,7 @@ async function importFile(visit: ShopVisit, { path }: Upload): Promise<AdminPage
         left++;
         const row = part[index]!;
         if (found.length < SHOWN_REFUSED)
-          found.push({ row, reason: refusalText(visit, refusalOf(row, problem)) });
+          found.push({ row, reason: refusalText(visit, redirectRefusal(row, problem)) });
       }
     }
     await recordAction(tx, visit, `${PATH}/import`, { redirects: String(rows.length - left) });

@@ -12,7 +12,7 @@ import { refuseField } from '../components/validation.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
-import { settingsTrail } from '../settings/section-page.ts';
+import { settingsBreadcrumbs } from '../settings/section-page.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { findCopy, insertCopy, type SandboxCopy } from './copy-queries.ts';
 
@@ -96,7 +96,7 @@ async function sandboxesPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage
   return {
     title: visit.messages.settings.pages.sandboxes,
     menu: 'settings',
-    breadcrumbs: settingsTrail(visit),
+    breadcrumbs: settingsBreadcrumbs(visit),
     main: html`<div
       id="sandboxes"
       class="stack narrow"

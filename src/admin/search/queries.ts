@@ -5,7 +5,7 @@ import { foundCustomers } from '../../people/customers/find-people.ts';
 import { findOrdersByNumberPart, foundOrders } from '../orders/queries.ts';
 
 const MAX_FOUND = 5;
-/** Of each kind of match, so many are read and compared. */
+/** Limit of the matches of each kind that are read and compared. */
 const MAX_OF_KIND = 50;
 
 /** Sorts after every character. */

@@ -4,7 +4,7 @@ import { buttonForm } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath } from '../visit.ts';
-import { settingsTrail } from './section-page.ts';
+import { settingsBreadcrumbs } from './section-page.ts';
 
 export function data(pages: ShopPages): void {
   pages.get(
@@ -15,7 +15,7 @@ export function data(pages: ShopPages): void {
       return {
         title: visit.messages.settings.pages.data,
         menu: 'settings',
-        breadcrumbs: settingsTrail(visit),
+        breadcrumbs: settingsBreadcrumbs(visit),
         main: html`<div class="cards">
           <section class="card">
             <h2>${messages.backup}</h2>

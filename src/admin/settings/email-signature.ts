@@ -12,7 +12,7 @@ import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { recordTable } from './domains.ts';
-import { settingsTrail } from './section-page.ts';
+import { settingsBreadcrumbs } from './section-page.ts';
 
 const PATH = '/settings/emails/signature';
 /** Per shop and hour: each check queries name servers. */
@@ -98,7 +98,7 @@ async function signaturePage(visit: ShopVisit) {
     title: messages.title,
     menu: 'settings' as const,
     breadcrumbs: [
-      ...settingsTrail(visit),
+      ...settingsBreadcrumbs(visit),
       { href: adminPath(visit, '/settings/emails'), text: visit.messages.settings.pages.emails },
     ],
     main: html`<div class="stack">

@@ -20,7 +20,7 @@ import { emailSignaturePages, signatureCard } from './email-signature.ts';
 import { mailServerCard, mailServerPages } from './mail-server.ts';
 import { translatedProblems } from './problem-text.ts';
 import { savedNotice, saveSettings } from './save.ts';
-import { sectionPage, settingsTrail } from './section-page.ts';
+import { sectionPage, settingsBreadcrumbs } from './section-page.ts';
 import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 const TEXTS = declareForm(
@@ -183,7 +183,7 @@ async function kindPage(
     title: nameOf(visit, kind),
     menu: 'settings',
     breadcrumbs: [
-      ...settingsTrail(visit),
+      ...settingsBreadcrumbs(visit),
       { href: adminPath(visit, '/settings/emails'), text: visit.messages.settings.pages.emails },
     ],
     scripts: [SETTINGS_SCRIPT],

@@ -62,7 +62,7 @@ function addresses(visit: ShopVisit, open: readonly (typeof FEEDS)[number][]): M
   </section>`;
 }
 
-/** What is missing, with links to where it is mended. */
+/** The missing data, with links to the pages where it is entered. */
 async function report(visit: ShopVisit): Promise<Markup> {
   const { settings, shopId, storefront, db } = visit;
   const messages = visit.messages.settings.feedView.report;

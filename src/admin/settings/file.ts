@@ -15,7 +15,7 @@ import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { fileProblemLine } from './problem-text.ts';
 import { savedNotice, saveSettings, settingsPreview } from './save.ts';
-import { settingsTrail } from './section-page.ts';
+import { settingsBreadcrumbs } from './section-page.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
 const FILE = declareForm(
@@ -88,7 +88,7 @@ function filePage(visit: ShopVisit, { text, changes, problems }: ShownFile): Adm
   return {
     title: visit.messages.settings.pages.file,
     menu: 'settings',
-    breadcrumbs: settingsTrail(visit),
+    breadcrumbs: settingsBreadcrumbs(visit),
     actions: html`<a class="button" href="${adminPath(visit, '/settings/history')}"
         >${visit.messages.settings.pages.history}</a
       ><a class="button" href="${adminPath(visit, '/settings/file/download')}">${messages.download}</a>`,

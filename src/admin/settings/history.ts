@@ -16,7 +16,7 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { changeList } from './file.ts';
 import { translatedProblems } from './problem-text.ts';
 import { savedNotice, saveSettings, settingsPreview } from './save.ts';
-import { placeText, settingsTrail } from './section-page.ts';
+import { placeText, settingsBreadcrumbs } from './section-page.ts';
 import { settingsMessages } from './settings-messages.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
@@ -33,7 +33,7 @@ export function history(pages: ShopPages, format: SettingsFormat): void {
     return {
       title: visit.messages.settings.pages.history,
       menu: 'settings',
-      breadcrumbs: settingsTrail(visit),
+      breadcrumbs: settingsBreadcrumbs(visit),
       main: html`<p class="quiet">${messages.about}</p>
         <div class="list">
           ${
@@ -116,7 +116,7 @@ async function versionPage(visit: ShopVisit, versionId: string, format: Settings
     title: messages.state({ when: momentText(version.at, visit.language) }),
     menu: 'settings',
     breadcrumbs: [
-      ...settingsTrail(visit),
+      ...settingsBreadcrumbs(visit),
       { href: adminPath(visit, '/settings/history'), text: visit.messages.settings.pages.history },
     ],
     main: html`<div class="stack">

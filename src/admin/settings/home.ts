@@ -15,7 +15,7 @@ import { findProductNames } from '../search/queries.ts';
 import { searchProducts } from '../search/search.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { savedNotice, saveSettings } from './save.ts';
-import { sectionPage, settingsTrail } from './section-page.ts';
+import { sectionPage, settingsBreadcrumbs } from './section-page.ts';
 
 const MAX_SEARCH_LENGTH = 100;
 const MAX_CATEGORIES_SHOWN = 30;
@@ -51,7 +51,7 @@ export function homeSettingsPages(pages: ShopPages, format: SettingsFormat): voi
       title: messages.choose,
       menu: 'settings',
       breadcrumbs: [
-        ...settingsTrail(visit),
+        ...settingsBreadcrumbs(visit),
         { href: adminPath(visit, '/settings/home'), text: visit.messages.settings.pages.home },
       ],
       main: html`<div class="narrow stack">

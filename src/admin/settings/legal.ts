@@ -26,7 +26,7 @@ import { SETTINGS_SCRIPT } from '../layout/assets.ts';
 import type { AdminFile } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { settingsTrail } from './section-page.ts';
+import { settingsBreadcrumbs } from './section-page.ts';
 import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 type Content = Partial<Record<string, string>>;
@@ -81,7 +81,7 @@ export function legalTexts(pages: ShopPages): void {
     return {
       title: messages.pages.legal,
       menu: 'settings',
-      breadcrumbs: settingsTrail(visit),
+      breadcrumbs: settingsBreadcrumbs(visit),
       main: html`<div class="list">
         <table>
           <thead>
@@ -131,7 +131,7 @@ export function legalTexts(pages: ShopPages): void {
           title: titleOf(visit, page),
           menu: 'settings',
           breadcrumbs: [
-            ...settingsTrail(visit),
+            ...settingsBreadcrumbs(visit),
             { href: adminPath(visit, '/settings/legal'), text: messages.pages.legal },
           ],
           scripts: [SETTINGS_SCRIPT, ...RICH_TEXT_SCRIPTS],

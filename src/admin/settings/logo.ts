@@ -5,7 +5,7 @@ import { problemOf } from '../components/form.ts';
 import { addPicture, choosePicture, pictureCard } from '../media/media.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { settingsTrail } from './section-page.ts';
+import { settingsBreadcrumbs } from './section-page.ts';
 
 /**
  * Accepts a logo like a product picture: checked, scaled, and reduced to its pixels. It becomes a picture of the media
@@ -18,7 +18,7 @@ export function logo(pages: ShopPages, format: SettingsFormat, media: MediaStora
       title: visit.messages.settings.logo.title,
       menu: 'settings',
       breadcrumbs: [
-        ...settingsTrail(visit),
+        ...settingsBreadcrumbs(visit),
         { href: adminPath(visit, '/settings/theme'), text: visit.messages.settings.pages.theme },
       ],
       main: html`<div class="narrow">${problemOf(draft)} ${logoCard(visit)}</div>`,

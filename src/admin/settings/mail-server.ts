@@ -24,7 +24,7 @@ import { refuseField } from '../components/validation.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { settingsTrail } from './section-page.ts';
+import { settingsBreadcrumbs } from './section-page.ts';
 
 export const MAIL_SERVER_PATH = '/settings/emails/server';
 /** Tests per shop and hour: each of them makes the service call a server that the shop has chosen. */
@@ -124,7 +124,7 @@ export function mailServerPages(pages: ShopPages): void {
 const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}$/;
 const CONTROL = /\p{C}/u;
 
-/** What is typed, checked. The stored password stays only with the server and the user that it was entered for. */
+/** The typed values, checked. The stored password stays only with the server and the user that it was entered for. */
 function typedRelay(visit: ShopVisit, form: FormRequest, stored: StoredRelay | undefined): NewRelay {
   const messages = visit.messages.settings.mailServer;
   const refuse = (field: keyof typeof typed, text: string) => refuseField(field, text);
@@ -166,7 +166,7 @@ async function showServer(visit: ShopVisit, draft: Draft | undefined) {
     title: messages.title,
     menu: 'settings' as const,
     breadcrumbs: [
-      ...settingsTrail(visit),
+      ...settingsBreadcrumbs(visit),
       { href: adminPath(visit, '/settings/emails'), text: visit.messages.settings.pages.emails },
     ],
     main: html`<div class="narrow stack">

@@ -36,7 +36,7 @@ import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { saveSettings } from './save.ts';
-import { sectionPage, settingsTrail } from './section-page.ts';
+import { sectionPage, settingsBreadcrumbs } from './section-page.ts';
 import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 const TESTS_PER_HOUR = 60;
@@ -90,7 +90,7 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
           title: messages.title({ method: titleOf(visit, method) }),
           menu: 'settings',
           breadcrumbs: [
-            ...settingsTrail(visit),
+            ...settingsBreadcrumbs(visit),
             { href: adminPath(visit, '/settings/payments'), text: visit.messages.settings.pages.payments },
           ],
           main: html`<form method="post" class="card" autocomplete="off">

@@ -123,14 +123,14 @@ async function formPage(
   return {
     title: messages.settings.pages[page.name],
     menu: 'settings',
-    breadcrumbs: settingsTrail(visit),
+    breadcrumbs: settingsBreadcrumbs(visit),
     scripts: [SETTINGS_SCRIPT, PICKER_SCRIPT],
     main: beside ? html`<div class="sides ${page.isEven ? 'even' : ''}">${fields}${beside}</div>` : fields,
     ...(refused && { status: refused.status }),
   };
 }
 
-export const settingsTrail = (visit: ShopVisit) => [
+export const settingsBreadcrumbs = (visit: ShopVisit) => [
   { href: adminPath(visit, '/settings'), text: visit.messages.layout.menuEntries.settings },
 ];
 

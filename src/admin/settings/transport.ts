@@ -15,7 +15,7 @@ import { problemOf } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { sectionPage, settingsTrail } from './section-page.ts';
+import { sectionPage, settingsBreadcrumbs } from './section-page.ts';
 
 const PATH = '/settings/invoices';
 const KEY_PATH = `${PATH}/transport`;
@@ -44,7 +44,7 @@ export function invoiceSettingsPages(pages: ShopPages, format: SettingsFormat): 
           title: messages.title,
           menu: 'settings',
           breadcrumbs: [
-            ...settingsTrail(visit),
+            ...settingsBreadcrumbs(visit),
             { href: adminPath(visit, PATH), text: visit.messages.settings.pages.invoices },
           ],
           main: html`<form method="post" class="card" autocomplete="off">

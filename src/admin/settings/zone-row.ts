@@ -16,7 +16,7 @@ export function zoneHeader({ messages }: FormContext): Markup {
   </p>`;
 }
 
-/** A zone in one line, so that the zones of a method read as a table. What was typed wrongly is left to its field. */
+/** A zone in one line, so that the zones of a method read as a table. Wrong values are left to their fields. */
 export function zoneRow(value: unknown, context: FormContext): Markup {
   const { messages } = context;
   const zone = value as Readonly<Record<string, unknown>>;

@@ -15,7 +15,7 @@ import { isPassword } from '../users/password.ts';
 import { passwordField, typedPassword } from '../users/password-field.ts';
 import { confirmSession, findUser } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
-import { onlyHere, targetOf } from './enter.ts';
+import { onlyHere, targetAfterSignIn } from './enter.ts';
 import { CODE } from './fields.ts';
 import { requireTriesLeft } from './tries.ts';
 import { Redirect } from '../../http/page-kit.ts';
@@ -23,10 +23,10 @@ import { Redirect } from '../../http/page-kit.ts';
 /** A user reauthenticates before a dangerous action: a stranger may be using an open browser. */
 export function confirm(pages: Pages): void {
   pages.form('/confirm', 'signed in', {
-    show: async (visit, request, draft) => confirmPage(visit, targetOf(request.query('to')), draft),
+    show: async (visit, request, draft) => confirmPage(visit, targetAfterSignIn(request.query('to')), draft),
     save: async (visit, form) => {
       const { db, key, messages } = visit;
-      const target = targetOf(form.query('to'));
+      const target = targetAfterSignIn(form.query('to'));
       const user = (await findUser(db, visit.user.userId))!;
       const { code } = readFields(CODE, form, visit);
       await requireTriesLeft(visit, form, user, code === '' ? 'password' : 'code');

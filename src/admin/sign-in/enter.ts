@@ -52,7 +52,7 @@ export const MAX_TARGET_LENGTH = 4_000;
  * The page after signing in: only a page of the admin. A response header holds no control characters, and an address
  * only ASCII; our own pages name no others. Called before a session is created.
  */
-export function targetOf(text: string | undefined): string {
+export function targetAfterSignIn(text: string | undefined): string {
   if (text === undefined) return '/admin';
   if (text.length > MAX_TARGET_LENGTH || !/^[\x20-\x7e]*$/.test(text)) throw badRequest('Bad request');
   return /^\/admin(?:[/?]|$)/.test(text) && !text.includes('\\') ? text : '/admin';

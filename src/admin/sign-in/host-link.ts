@@ -18,7 +18,7 @@ import { supportEnteredEmail } from '../support/entered-email.ts';
 import { supportName } from '../support/support-name.ts';
 import { findMembers, findRole, findUser, type UserWithSecrets } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
-import { endSession, enter, targetOf } from './enter.ts';
+import { endSession, enter, targetAfterSignIn } from './enter.ts';
 import { codePage } from './sign-in.ts';
 
 /** What follows the # of a link: a shop id and a secret. */
@@ -114,7 +114,7 @@ async function signIn(
   const user = await personOf(tx, link.shopId, link.userId);
   if (!user) return usedPage(visit);
   const host = { name: brandOf(visit.config).name, token: link.madeBy };
-  const target = targetOf(link.target);
+  const target = targetAfterSignIn(link.target);
   if (user.hasTotp) return codePage(visit, { userId: user.userId, target, host });
   await enter(tx, visit, user, { userAgent, by: 'host', host });
   return new Redirect(target);

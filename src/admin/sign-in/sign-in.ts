@@ -19,7 +19,7 @@ import { deleteAdminSession, findShopsOf, findUser, findUserByEmail } from '../u
 import { DEMO_OWNER, putDemoOwner } from '../users/demo-owner.ts';
 import { putDemoVisitor } from '../users/demo-visitor.ts';
 import type { Visit } from '../visit.ts';
-import { enter, onlyHere, targetOf, type HostPanel } from './enter.ts';
+import { enter, onlyHere, targetAfterSignIn, type HostPanel } from './enter.ts';
 import { CODE, SIGN_IN } from './fields.ts';
 import { afterSameTime, requireTriesLeft } from './tries.ts';
 import { Redirect, type FormRequest } from '../../http/page-kit.ts';
@@ -39,10 +39,10 @@ const VISITS_PER_HOUR = 60;
 
 export function adminSignInPages(pages: Pages): void {
   pages.form('/sign-in', 'anybody', {
-    show: async (visit, request, draft) => signInPage(visit, targetOf(request.query('to')), draft),
+    show: async (visit, request, draft) => signInPage(visit, targetAfterSignIn(request.query('to')), draft),
     save: async (visit, form) => {
       const startedAt = performance.now();
-      const target = targetOf(form.query('to'));
+      const target = targetAfterSignIn(form.query('to'));
       const email = readFields(SIGN_IN, form, visit).email.toLowerCase();
       const user = await findUserByEmail(visit.db, email);
       await requireTriesLeft(visit, form, { email, userId: user?.userId });

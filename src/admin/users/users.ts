@@ -12,6 +12,7 @@ import { refuseField } from '../components/validation.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
+import { settingsBreadcrumbs } from '../settings/section-page.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { DEMO_OWNER } from './demo-owner.ts';
 import { isRole, ROLES, type Role } from './permissions.ts';
@@ -178,7 +179,7 @@ async function usersPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage> {
   return {
     title: messages.title,
     menu: 'settings',
-    breadcrumbs: [{ href: adminPath(visit, '/settings'), text: visit.messages.layout.menuEntries.settings }],
+    breadcrumbs: settingsBreadcrumbs(visit),
     actions: html`<a class="button" href="${adminPath(visit, '/support')}"
       >${visit.messages.support.title}</a
     >`,

@@ -1,4 +1,5 @@
 import type { Queries } from '../../db/database.ts';
+import { deleteOld } from '../../db/delete-old.ts';
 import { sql } from '../../db/sql.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
 
@@ -72,20 +73,12 @@ export async function countEntries(db: Queries, shopId: string, filter: EntryFil
 
 const KEPT_FOR = 400 * 86_400_000;
 
+const deleteEntries = deleteOld('audit_entry', 'at', { entry_id: 'uuid' });
+
 /** Deletes old entries of all shops. */
 export const auditCleanup: CleanupStep = {
   name: 'audit entries',
-  run: async (db, limit) => {
-    const old = await db.many<{ shopId: string; entryId: string }>(sql`
-      select shop_id as "shopId", entry_id as "entryId" from audit_entry
-      where at < ${new Date(db.now.getTime() - KEPT_FOR)} order by at limit ${limit}`);
-    await db.run(sql`
-      delete from audit_entry entry
-      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ entryId }) => entryId)}::uuid[])
-        as old (shop_id, entry_id)
-      where entry.shop_id = old.shop_id and entry.entry_id = old.entry_id`);
-    return old.length;
-  },
+  run: (db, limit) => deleteEntries(db, new Date(db.now.getTime() - KEPT_FOR), limit),
 };
 
 /** Not above any id made at this moment or later, in milliseconds since 1970. */

@@ -1,4 +1,5 @@
 import type { Database, Queries } from '../../db/database.ts';
+import { deleteOld } from '../../db/delete-old.ts';
 import { sql } from '../../db/sql.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
 import type { CallKind } from '../manifest/schema.ts';
@@ -44,20 +45,10 @@ export async function addCallEntries(
       order by entry_id desc offset ${MAX_ENTRIES} limit 1)`);
 }
 
+const deleteEntries = deleteOld('app_call_log', 'at', { app_id: 'uuid', entry_id: 'uuid' });
+
 /** Deletes entries that are two weeks old. */
 export const callLogCleanup: CleanupStep = {
   name: 'calls of apps',
-  run: async (db, limit) => {
-    const old = await db.many<{ shopId: string; appId: string; entryId: string }>(sql`
-      select shop_id as "shopId", app_id as "appId", entry_id as "entryId" from app_call_log
-      where at < ${new Date(db.serviceNow.getTime() - KEPT_FOR)} order by at limit ${limit}`);
-    if (old.length === 0) return 0;
-    await db.run(sql`
-      delete from app_call_log
-      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ appId }) => appId)}::uuid[],
-        ${old.map(({ entryId }) => entryId)}::uuid[]) as old (shop_id, app_id, entry_id)
-      where app_call_log.shop_id = old.shop_id and app_call_log.app_id = old.app_id
-        and app_call_log.entry_id = old.entry_id`);
-    return old.length;
-  },
+  run: (db, limit) => deleteEntries(db, new Date(db.serviceNow.getTime() - KEPT_FOR), limit),
 };

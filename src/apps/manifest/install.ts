@@ -12,7 +12,7 @@ import {
   updateIncludesFields,
 } from '../webhooks/queries.ts';
 import type { ReceiverPolicy } from '../webhooks/receiver-address.ts';
-import { createSender } from '../webhooks/sending.ts';
+import { createSender, type DeliveryAttempt } from '../webhooks/sending.ts';
 import { newWebhookSecret } from '../webhooks/signature.ts';
 import { WEBHOOKS_CHANGED } from '../webhooks/worker.ts';
 import type { ReadManifest } from './fetch-manifest.ts';
@@ -179,12 +179,17 @@ export async function register(
   try {
     const headers = { authorization: `Bearer ${token}` };
     const attempt = await sender.send(registerUrl, headers, Buffer.from(JSON.stringify(body)));
-    if (!attempt?.isDelivered) {
-      throw new ManifestProblem('register', attempt?.statusCode ? String(attempt.statusCode) : '');
-    }
+    if (!attempt?.isDelivered) throw new ManifestProblem('register', registrationAnswer(attempt));
   } finally {
     sender.close();
   }
+}
+
+/** The status that the app has answered, and the first line of its text, in which it says why. */
+function registrationAnswer(attempt: DeliveryAttempt | undefined): string {
+  if (!attempt?.statusCode) return '';
+  const [line = ''] = attempt.answer.trim().split(/\p{Cc}/u, 1);
+  return `${attempt.statusCode} ${line}`.trim();
 }
 
 /** `iat` and `exp` of a token that is made now. */

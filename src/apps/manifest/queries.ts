@@ -77,7 +77,7 @@ export function updateManifest(
     where shop_id = ${shopId} and app_id = ${appId}`);
 }
 
-/** What is agreed to, and what waits, of all apps of a shop. */
+/** The manifests in force, and those that wait, of all apps of a shop. */
 export function findAgreedAndOffered(db: Queries, shopId: string) {
   return db.many<Pick<ManifestRow, 'appId' | 'agreed' | 'offered'>>(sql`
     select upper(app_id::text) as "appId", ${withCalls(sql`agreed`)} as agreed, ${withCalls(sql`offered`)} as offered

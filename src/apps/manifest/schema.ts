@@ -9,7 +9,7 @@ import { EVENT_TYPE_NAMES, type EventType } from '../../platform/events/types.ts
 
 /** Where a block is shown. */
 export const PLACES = ['order', 'product', 'customer', 'settings'] as const;
-export type Place = (typeof PLACES)[number];
+export type BlockPlace = (typeof PLACES)[number];
 
 /** Where a block is shown in the storefront: on pages that the merchant puts it on, or on all pages of products. */
 export const STOREFRONT_PLACES = ['page', 'product'] as const;
@@ -188,7 +188,7 @@ export const ManifestFile = Type.Object(
     blocks: Type.Optional(
       Type.Array(
         entry({
-          place: choiceOf<Place>(PLACES, 'The page that shows it.'),
+          place: choiceOf<BlockPlace>(PLACES, 'The page that shows it.'),
           height: Type.Optional(
             Type.Integer({
               minimum: 60,
@@ -300,7 +300,7 @@ export interface Entry {
 }
 
 export interface BlockEntry extends Entry {
-  place: Place;
+  place: BlockPlace;
   height: number;
 }
 

@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../../db/database.ts';
+import { deleteOld } from '../../db/delete-old.ts';
 import { sql } from '../../db/sql.ts';
 import type { Scope } from '../../http/scopes.ts';
 
@@ -164,17 +165,8 @@ export function deleteRefreshToken(tx: Transaction, shopId: string, appId: strin
   return tx.run(sql`delete from refresh_token where shop_id = ${shopId} and app_id = ${appId}`);
 }
 
-export async function deleteCodesBefore(db: Queries, now: Date, limit: number): Promise<number> {
-  const old = await db.many<{ shopId: string; codeHash: Buffer }>(sql`
-    select shop_id as "shopId", code_hash as "codeHash" from consent_code
-    where expires_at <= ${now} order by expires_at limit ${limit}`);
-  await db.run(sql`
-    delete from consent_code
-    using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ codeHash }) => codeHash)}::bytea[])
-      as old (shop_id, code_hash)
-    where consent_code.shop_id = old.shop_id and consent_code.code_hash = old.code_hash`);
-  return old.length;
-}
+/** Codes that nobody has exchanged in time. */
+export const deleteCodesBefore = deleteOld('consent_code', 'expires_at', { code_hash: 'bytea' });
 
 export function findRefreshTokensBefore(db: Queries, now: Date, limit: number) {
   return db.many<{ shopId: string; appId: string }>(sql`

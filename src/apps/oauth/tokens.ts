@@ -155,7 +155,7 @@ interface Refresh {
 }
 
 /**
- * Renews the access of an assistant. A refresh token that was used before ends the whole connection: whoever sends it, one
+ * Renews the access of an assistant. A refresh token that was used before ends the whole connection: one
  * of two holders is a thief.
  */
 export async function refresh(

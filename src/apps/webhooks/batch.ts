@@ -23,7 +23,7 @@ export interface Task {
   attempts: number;
 }
 
-export interface Plan {
+export interface BatchPlan {
   /** Deliveries that can be sent concurrently. Events of one resource form one lane, sent one after the other. */
   lanes: Task[][];
   /** New events that wait for an earlier one of their resource. */
@@ -31,7 +31,11 @@ export interface Plan {
 }
 
 /** Decides what can be sent now: `waiting` and `events` are in the order of their positions. */
-export function planBatch(waiting: readonly WaitingDelivery[], events: readonly EventRow[], now: Date): Plan {
+export function planBatch(
+  waiting: readonly WaitingDelivery[],
+  events: readonly EventRow[],
+  now: Date,
+): BatchPlan {
   const lanes = new Map<string | null, Task[]>();
   const blocked = new Set<string | null>();
   let retried = 0;
@@ -83,7 +87,7 @@ export interface BatchOutcome {
  * `next`.
  */
 export function outcomeOf(
-  { lanes, blocked }: Plan,
+  { lanes, blocked }: BatchPlan,
   events: readonly EventRow[],
   results: ReadonlyMap<number, DeliveryAttempt>,
   { position, next, now }: { position: number; next: number; now: Date },

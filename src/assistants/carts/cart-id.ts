@@ -1,7 +1,7 @@
 import { isId } from '../../kernel/ids.ts';
 
 /**
- * The protocol knows no token of a cart, so the id of a cart holds it: whoever has the id may see and change the cart, as
+ * The protocol knows no token of a cart, so the id of a cart holds it: anyone who has the id may see and change the cart, as
  * with the token of the API. The database has only its hash.
  */
 export interface NamedCart {

@@ -1,3 +1,4 @@
+import { shownLines } from '../../pricing/shown-lines.ts';
 import { hasLeftOutLines, LIFETIME, type PricedCart } from '../../carts/cart.ts';
 import { deliveryProblem } from '../../carts/render.ts';
 import { pickupToken } from '../../carts/pickup-token.ts';
@@ -65,7 +66,8 @@ export async function shownCart(
   const extensions = extensionsOf(capability, context.capabilities);
   const details = shownDetails(open, offered, extensions, context, await context.links());
   const isLocated = details.messages.some(({ code }) => code === 'address_undeliverable');
-  const lines = content.lines.map((line) => shownLine(line, context));
+  const read = shownLines(content);
+  const lines = read.map((line) => shownLine(line, context));
   const endsAt = new Date(cart.changedAt.getTime() + LIFETIME);
   const isSession = capability === 'dev.ucp.shopping.checkout';
   // The first page that something is missing on is shown instead.
@@ -76,7 +78,7 @@ export async function shownCart(
     ...(isSession && { shown: String(priced.totals.grandTotal) }),
   });
   const productOf = (productId: string) => products.find((one) => one.productId === productId);
-  const policies = content.lines.flatMap(({ productId }, index) => {
+  const policies = read.flatMap(({ productId }, index) => {
     const product = productOf(productId);
     return product ? productPolicies(product, `$.line_items[${index}]`, context) : [];
   });
@@ -90,7 +92,7 @@ export async function shownCart(
       ...cartMessages(open, context).filter(({ code }) => !isLocated || code !== 'address_undeliverable'),
       ...details.messages,
       ...dutyMessages(open, context, capability),
-      ...content.lines.flatMap(({ productId }, index) => {
+      ...read.flatMap(({ productId }, index) => {
         const product = productOf(productId);
         return product ? productMessages(product, `$.line_items[${index}]`, context) : [];
       }),

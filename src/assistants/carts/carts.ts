@@ -1,3 +1,4 @@
+import { shownLines } from '../../pricing/shown-lines.ts';
 import { Type, type Static } from 'typebox';
 import { deleteCarts } from '../../carts/queries.ts';
 import { priceCart, type PricedCart } from '../../carts/cart.ts';
@@ -9,10 +10,10 @@ import { findVersions } from '../../catalogue/products/queries.ts';
 import type { Transaction } from '../../db/database.ts';
 import { HttpError, Refusal } from '../../http/errors.ts';
 import { MAX_LINES } from '../../orders/line-item-schema.ts';
-import { isId } from '../../kernel/ids.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { extensionsOf, type Capability } from '../capabilities.ts';
+import { findMatches } from '../catalogue/lookup.ts';
 import { readProducts } from '../catalogue/offered.ts';
 import type { AssistantContext, OperationCall } from '../context.ts';
 import { applyDetails, type SentDetails, type WantedDetails } from '../details/details.ts';
@@ -32,7 +33,7 @@ const LineItems = Type.Array(
   Type.Object({
     id: Type.Optional(Text('Id of the line.', 100)),
     item: Type.Object({
-      id: Text('Id of a product without variations, or of a variation.', 100),
+      id: Text('Id or number of a product without variations, or of a variation.', 100),
       quantity_unit: Type.Optional(
         Type.Object({
           unit: Text('The unit that the assistant expects.', 40),
@@ -314,7 +315,7 @@ function changedQuantities(
   { locale, settings }: AssistantContext,
 ): Message[] {
   const messages = messagesIn(locale).storefront.cart;
-  return priced.content.lines.flatMap((line, index): Message[] => {
+  return shownLines(priced.content).flatMap((line, index): Message[] => {
     const asked = wanted
       .filter(({ productId }) => productId === line.productId)
       .reduce((sum, { quantity }) => sum + quantity, 0);
@@ -339,29 +340,26 @@ async function findWanted(
   request: CartRequest,
   capability: Capability,
 ): Promise<Wanted> {
-  const { db, shopId } = context;
   const { line_items: items, discounts, buyer, fulfillment, payment } = request;
   const extensions = extensionsOf(capability, context.capabilities);
   const codes =
     discounts?.codes && extensions.includes(DISCOUNT) ? await context.findCodes(discounts.codes) : undefined;
   const ids = items.map(({ item }) => item.id);
-  const versions = await findVersions(db, shopId, [...new Set(ids.filter(isId))]);
-  const products = await readProducts(
-    context,
-    versions.filter(({ visible }) => visible),
-  );
+  const matches = await findMatches(context, [...new Set(ids)]);
+  const products = await readProducts(context, [...matches.values()]);
+  const productOf = (id: string) =>
+    products.find(({ productId }) => productId === matches.get(id)?.productId);
   const lines = items.flatMap(({ item, quantity }) => {
-    const product = products.find(({ productId }) => productId === item.id.toUpperCase());
+    const product = productOf(item.id);
     if (!product) return [];
     const unit = quantityUnit(product, context);
     requireUnit(item.quantity_unit, unit);
     return [{ productId: product.productId, quantity: quantity / 10 ** (unit?.scale ?? 0) }];
   });
-  const known = new Set(lines.map(({ productId }) => productId));
   const sent = { ...(buyer && { buyer }), ...(fulfillment && { fulfillment }), ...(payment && { payment }) };
   return {
     lines,
-    unknown: ids.filter((id) => !known.has(id.toUpperCase())),
+    unknown: ids.filter((id) => !productOf(id)),
     details: { sent, codes, extensions },
   };
 }

@@ -1,3 +1,4 @@
+import { shownLines } from '../../pricing/shown-lines.ts';
 import type { CartContext, CartPatch, CartRow, PricedCart } from '../../carts/cart.ts';
 import { applyCoupon, removeCoupon } from '../../carts/changes.ts';
 import { messagesIn } from '../../kernel/messages.ts';
@@ -70,8 +71,8 @@ export function shownDiscounts(
   return { codes: codes.map((one) => one.code), applied: [...own, ...byCode] };
 }
 
-function allocationsOf({ lines }: Content, key: 'discountShare' | 'couponShare'): Allocation[] {
-  return lines.flatMap((line, index) =>
+function allocationsOf(content: Content, key: 'discountShare' | 'couponShare'): Allocation[] {
+  return shownLines(content).flatMap((line, index) =>
     line[key] > 0 ? [{ path: `$.line_items[${index}]`, amount: line[key] }] : [],
   );
 }

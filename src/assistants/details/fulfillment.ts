@@ -1,3 +1,4 @@
+import { soldUnits } from '../../pricing/shown-lines.ts';
 import type { AssistantNotes } from '../../carts/assistant-notes.ts';
 import type { CartContext, CartPatch, CartRow, PricedCart } from '../../carts/cart.ts';
 import { chooseShipping } from '../../carts/changes.ts';
@@ -178,10 +179,11 @@ export function shownFulfillment(
   const shipping = choices.filter((choice) => !isPickup(choice));
   const chosenId = delivery.isChosen ? cart.shippingMethodId : null;
   const place = places.find(({ method }) => method.shippingMethodId === chosenId);
-  const lineIds = priced.content.lines.flatMap(({ lineItemId }, index) => {
-    const { taxClassId } = priced.products[index]!;
-    return taxClassFor(taxClassId, settings).digital ? [] : [lineItemId];
-  });
+  const lineIds = soldUnits(priced).flatMap(({ line: { lineItemId }, goods }) =>
+    goods.every(({ product: { taxClassId } }) => taxClassFor(taxClassId, settings).digital)
+      ? []
+      : [lineItemId],
+  );
   const optionsOf = (of: readonly DeliveryChoice[]) => of.map((choice) => shownOption(choice, open, context));
   const group = (ids: string[], of: readonly DeliveryChoice[]): ShownGroup => ({
     id: 'all',
@@ -248,7 +250,7 @@ function shownOption(
   };
 }
 
-/** What is missing to the delivery of a cart. */
+/** The data missing for the delivery of a cart. */
 export function fulfillmentMessages(
   shown: ShownFulfillment | undefined,
   { cart, settings, priced }: PricedCart,

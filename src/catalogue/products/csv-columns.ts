@@ -143,7 +143,7 @@ export function columnsOf(settings: Settings): CsvColumn[] {
     column('AvailabilityDate', moment('forSaleFrom')),
     column('ExpiryDate', moment('forSaleUntil')),
     column('IsBundleProduct', {
-      cell: ({ facts }) => (facts.isBundle ? '1' : '0'),
+      cell: ({ facts }) => (facts.isBundle || facts.parts ? '1' : '0'),
       apply: (product, cell) => setFact(product, 'isBundle', flagOf(cell) === true ? true : undefined),
     }),
     column('SuperProduct', { cell: (product) => product.masterNumber, apply: refuse }),

@@ -198,12 +198,29 @@ export interface ProductFacts {
   forSaleFrom?: string;
   forSaleUntil?: string;
   isBundle?: boolean;
+  /** What it consists of, which makes it a bundle; missing: it is one thing. */
+  parts?: BundlePart[];
+  /** Its price is the sum of its parts' prices, less so many basis points; missing: it has a price of its own. */
+  partsDiscount?: number;
+}
+
+/** A part of a bundle. Of a master, the customer chooses a variation. */
+export interface BundlePart {
+  productId: string;
+  /** In one bundle. */
+  quantity: number;
 }
 
 /** A variation's own facts, with missing ones from its master. */
 export function inheritedFacts(own: ProductFacts, master: ProductFacts | null): ProductFacts {
   if (!master) return own;
-  const { pricesBeforeReduction: _before, variationAttributes: _attributes, ...inherited } = master;
+  const {
+    pricesBeforeReduction: _before,
+    variationAttributes: _attributes,
+    parts: _parts,
+    partsDiscount: _discount,
+    ...inherited
+  } = master;
   if (!own.listPrices || !master.listPrices) return { ...inherited, ...own };
   const ownLists = own.listPrices;
   const others = master.listPrices.filter(

@@ -34,7 +34,9 @@ import {
 } from './product-events.ts';
 import { storedColumns, type StoredProduct } from './queries.ts';
 import { CellProblem, rowProblem, tooLong, type RowProblem } from './row-problem.ts';
-import { areWordsSame, isBackInStock, isListedChange } from './save-product.ts';
+import { refreshStockOfBundles } from './bundle-stock.ts';
+import { isBackInStock } from './orderable.ts';
+import { areWordsSame, followPriceOfParts, isListedChange, refreshBundlesOf } from './save-product.ts';
 
 /** A row of a product file, with its identifying data. */
 export interface ImportRow {
@@ -360,7 +362,10 @@ async function save(tx: Transaction, settings: Settings, plan: BatchPlan): Promi
     (isRepriced ? repriced : reworded).push(row.productId);
   }
   await refreshListing(tx, shopId, reworded, repriced);
-  const back = changed.filter(({ before, after }) => isBackInStock(before!.stock, after.stock));
+  // Of bundles, it is known when the stock of their parts is.
+  const back = changed.filter(
+    ({ before, after }) => !after.facts.parts && isBackInStock(before!.stock, after.stock),
+  );
   if (back.length > 0) {
     await queueAvailabilityNotifications(
       tx,
@@ -387,6 +392,16 @@ async function save(tx: Transaction, settings: Settings, plan: BatchPlan): Promi
   for (const { before, after } of changed) {
     recordStockEvents(tx, settings, after, before!.stock, after.stock);
   }
+  await saveBundles(tx, shopId, changes);
+}
+
+/** The stock of a bundle, and maybe its price, follow from its parts, whatever the file says. */
+async function saveBundles(tx: Transaction, shopId: string, changes: readonly Change[]): Promise<void> {
+  const bundles = changes.filter(({ after }) => after.facts.parts).map(({ after }) => after.productId);
+  await refreshStockOfBundles(tx, shopId, bundles);
+  for (const bundleId of bundles) await followPriceOfParts(tx, shopId, bundleId);
+  const changedIds = changes.map(({ after }) => after.productId);
+  await refreshBundlesOf(tx, shopId, changedIds, { stock: true, attributes: true });
 }
 
 const isMoved = ({ before, after }: Change) => (before?.categories ?? '') !== after.categories;

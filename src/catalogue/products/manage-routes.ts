@@ -12,7 +12,9 @@ import { newId } from '../../kernel/ids.ts';
 import { requireRoom } from '../../platform/plans/limits.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { setCategories } from '../categories/assignments.ts';
-import { setFact } from './facts.ts';
+import { refreshStockOfBundles } from './bundle-stock.ts';
+import { MAX_PART_QUANTITY, MAX_PARTS, requestedParts } from './bundles.ts';
+import { setFact, type BundlePart } from './facts.ts';
 import { LEGAL_REQUEST_FIELDS, setLegalFacts } from './legal-facts.ts';
 import { insertNumbered, numberTaken } from './insert-numbered.ts';
 import { refreshListing } from './listing.ts';
@@ -26,7 +28,7 @@ import { MAX_LENGTHS } from './request-fields.ts';
 import { renderOptions } from './render-options.ts';
 import { saveProduct } from './save-product.ts';
 import { Product } from './schema.ts';
-import { amountOf, Decimal, Given, Text } from '../../http/request-fields.ts';
+import { amountOf, Decimal, decimalOf, Given, Text } from '../../http/request-fields.ts';
 
 const shared = { under: 'manage', tag: 'products', labels: [], keepsKeyOrder: true } as const;
 const params = Type.Object({ productId: Id });
@@ -71,6 +73,33 @@ export const ProductExtras = Type.Object(
       ),
     ),
     ...LEGAL_REQUEST_FIELDS,
+    parts: Given(
+      Type.Array(
+        Type.Object(
+          {
+            productId: { ...Id, description: 'The part; of a master, the customer chooses a variation.' },
+            quantity: Type.Integer({
+              description: 'How many of it one bundle holds.',
+              minimum: 1,
+              maximum: MAX_PART_QUANTITY,
+              examples: [2],
+            }),
+          },
+          { title: 'part of a bundle' },
+        ),
+        {
+          maxItems: MAX_PARTS,
+          description:
+            'What it consists of, which makes it a bundle: its stock follows from its parts. Empty or null: it is no bundle.',
+        },
+      ),
+    ),
+    partsDiscount: Given(
+      Decimal(
+        'The price of the bundle is the sum of its parts less so many per cent; null: it has a price of its own.',
+        10,
+      ),
+    ),
     forSaleFrom: moment('From when on it is for sale.'),
     forSaleUntil: moment('Until when it is for sale.'),
     patches: Given(
@@ -169,7 +198,9 @@ export function productManagement(api: Operations): void {
       product,
     );
     const currency = writingCurrency(query.currency, settings);
-    await saveProduct(tx, shopId, product, changedProduct(patched, body, currency));
+    const parts = body.parts?.length ? await requestedParts(tx, shopId, patched, body.parts) : body.parts;
+    const changed = changedBundle(changedProduct(patched, body, currency), parts, body.partsDiscount);
+    await saveProduct(tx, shopId, product, changed);
     return renderStored(tx, settings, product.productId, renderOptions(call, settings, query, 'full'));
   });
 
@@ -205,6 +236,7 @@ export function productManagement(api: Operations): void {
       })),
     );
     await refreshListing(tx, shopId, [copy.productId]);
+    if (copy.facts.parts) await refreshStockOfBundles(tx, shopId, [copy.productId]);
     recordCreatedProducts(
       tx,
       shopId,
@@ -240,6 +272,23 @@ function changedProduct(
     if (value === undefined) continue;
     setFact(next, key, value === null ? undefined : toSeconds(parseMoment(value, key)));
   }
+  return next;
+}
+
+/** undefined: as it was. */
+function changedBundle(
+  product: StoredProduct,
+  parts: readonly BundlePart[] | null | undefined,
+  discount: number | string | null | undefined,
+): StoredProduct {
+  const next = { ...product };
+  if (parts !== undefined) setFact(next, 'parts', parts?.length ? [...parts] : undefined);
+  if (discount !== undefined) {
+    const percent = discount === null ? null : decimalOf(discount, 'partsDiscount', { min: 0, max: 100 });
+    setFact(next, 'partsDiscount', percent === null ? undefined : Math.round(percent * 100));
+  }
+  // Without parts there is no sum of them.
+  if (!next.facts.parts) setFact(next, 'partsDiscount', undefined);
   return next;
 }
 

@@ -32,3 +32,8 @@ export function isForSale(
 function isOnSale({ forSaleFrom, forSaleUntil }: ProductFacts, now: Date): boolean {
   return !(forSaleFrom && new Date(forSaleFrom) > now) && !(forSaleUntil && new Date(forSaleUntil) <= now);
 }
+
+/** It was out of stock, and now there is some, or the stock is no longer tracked. */
+export function isBackInStock(before: number | null, after: number | null): boolean {
+  return before !== null && before <= 0 && (after === null || after > 0);
+}

@@ -68,6 +68,8 @@ const FACT_NAMES: Readonly<Record<keyof ProductFacts, string | null>> = {
   forSaleFrom: 'forSale',
   forSaleUntil: 'forSale',
   isBundle: 'isBundle',
+  parts: 'parts',
+  partsDiscount: 'price',
 };
 
 const COLUMN_NAMES: Readonly<Record<Exclude<keyof StoredProduct, 'facts'>, string | null>> = {

@@ -2,10 +2,13 @@ import type { Transaction } from '../../db/database.ts';
 import { keepFormerAddresses } from '../redirects/save.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { queueAvailabilityNotifications } from './availability-notifications.ts';
+import { refreshStockOfBundles } from './bundle-stock.ts';
+import { findPartProducts, lockBundlesOf, priceOfParts } from './bundles.ts';
 import { refreshListing } from './listing.ts';
 import { recordPrices } from './price-history.ts';
 import { changedFields, changedParts, recordChangedProducts, recordStockEvents } from './product-events.ts';
-import { moveVersions, updateProductRow, type StoredProduct } from './queries.ts';
+import { isBackInStock } from './orderable.ts';
+import { lockProduct, moveVersions, updateProductRow, type StoredProduct } from './queries.ts';
 
 /**
  * Saves a product whose row is locked, with everything that follows from the change: versions, the history of its
@@ -15,8 +18,9 @@ export async function saveProduct(
   tx: Transaction,
   shopId: string,
   before: StoredProduct,
-  after: StoredProduct,
+  given: StoredProduct,
 ): Promise<void> {
+  const after = await followParts(tx, shopId, before, given);
   const changed = changedFields(before, after);
   if (changed.length === 0) return;
   const [pricesBeforeReduction] = isSame(before.prices, after.prices)
@@ -52,6 +56,46 @@ export async function saveProduct(
   }
   if (isBackInStock(before.stock, after.stock))
     await queueAvailabilityNotifications(tx, shopId, [after.productId]);
+  if (after.facts.parts) await refreshStockOfBundles(tx, shopId, [after.productId]);
+  else await refreshBundlesOf(tx, shopId, [after.productId], changedParts(changed));
+}
+
+/** A bundle has the stock of its parts, and maybe their price; what was given for these is not used. */
+async function followParts(
+  tx: Transaction,
+  shopId: string,
+  before: StoredProduct,
+  after: StoredProduct,
+): Promise<StoredProduct> {
+  const { parts, partsDiscount } = after.facts;
+  if (!parts) return after;
+  if (partsDiscount === undefined) return { ...after, stock: before.stock };
+  const partIds = parts.map(({ productId }) => productId);
+  const known = await findPartProducts(tx, shopId, partIds);
+  const prices = priceOfParts(after.facts, known, await shopSettings(tx, shopId));
+  return { ...after, stock: before.stock, prices };
+}
+
+/** After a change of products: brings the bundles up to date that they are parts of. */
+export async function refreshBundlesOf(
+  tx: Transaction,
+  shopId: string,
+  productIds: readonly string[],
+  changed: { stock: boolean; attributes: boolean },
+): Promise<void> {
+  const bundleIds = await lockBundlesOf(tx, shopId, productIds);
+  if (bundleIds.length === 0) return;
+  await refreshStockOfBundles(tx, shopId, bundleIds);
+  if (!changed.attributes) return;
+  for (const bundleId of bundleIds) await followPriceOfParts(tx, shopId, bundleId);
+  // Their pages and carts show the names of their parts.
+  await moveVersions(tx, shopId, bundleIds);
+}
+
+/** After a change of a locked bundle, or of its parts. */
+export async function followPriceOfParts(tx: Transaction, shopId: string, bundleId: string): Promise<void> {
+  const bundle = await lockProduct(tx, shopId, bundleId);
+  if (bundle?.facts.partsDiscount !== undefined) await saveProduct(tx, shopId, bundle, bundle);
 }
 
 const pathOf = ({ productNumber }: StoredProduct) => `/Products/${encodeURIComponent(productNumber)}`;
@@ -96,11 +140,6 @@ const WITHOUT_WORDS = new Set([
 /** Whether a product is found by the same words after these fields have changed. */
 export function areWordsSame(changed: readonly string[]): boolean {
   return changed.every((name) => WITHOUT_WORDS.has(name));
-}
-
-/** It was out of stock, and now there is some, or the stock is no longer tracked. */
-export function isBackInStock(before: number | null, after: number | null): boolean {
-  return before !== null && before <= 0 && (after === null || after > 0);
 }
 
 function isSame(left: unknown, right: unknown): boolean {

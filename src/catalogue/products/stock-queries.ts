@@ -1,6 +1,8 @@
 import type { Transaction } from '../../db/database.ts';
 import { WAIT } from '../../db/locks.ts';
 import { sql } from '../../db/sql.ts';
+import { lockBundlesOf } from './bundles.ts';
+import { refreshStockOfBundles } from './bundle-stock.ts';
 import { stampChangedProducts } from './product-events.ts';
 
 /** Locks the products with counted stock, in id order, so two transactions cannot deadlock. */
@@ -70,6 +72,7 @@ export async function changeStock(tx: Transaction, shopId: string, moves: readon
       and product.product_id = change.product_id and product.stock is not null
     returning upper(product.product_id::text) as "productId", product.min_stock::float8 as "minStock",
       (product.stock - change.quantity)::float8 as before, product.stock::float8 as after`);
+  await refreshStockOfBundles(tx, shopId, await lockBundlesOf(tx, shopId, productIds));
   stampChangedProducts(
     tx,
     shopId,

@@ -32,6 +32,7 @@ import { refreshListing } from './listing.ts';
 import { changedFields, recordChangedProducts, recordCreatedProducts } from './product-events.ts';
 import { findProductRows, lockProduct, updateProductRow, type StoredProduct } from './queries.ts';
 import { selectionOf, typeOf } from './render.ts';
+import { refreshBundlesOf } from './save-product.ts';
 import { VariationIdentifier } from './schema.ts';
 import { canWriteProducts } from './render-options.ts';
 import { takeNumber } from '../../platform/counters.ts';
@@ -233,6 +234,8 @@ export function variationOperations(api: Operations): void {
       body.visibleAfterCreation ?? false,
     );
     await refreshListing(tx, shopId, [product.productId]);
+    // It may be a part of bundles, whose customers choose a variation from now on.
+    await refreshBundlesOf(tx, shopId, [product.productId], { stock: true, attributes: true });
     recordChangedProducts(tx, shopId, [
       { productId: product.productId, changed: changedFields(product, master) },
       ...changedIds.map((productId) => ({ productId, changed: ['productVariationSelection'] })),

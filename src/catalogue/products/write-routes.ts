@@ -38,7 +38,7 @@ import {
 } from './request-fields.ts';
 import { Product } from './schema.ts';
 import { renderOptions } from './render-options.ts';
-import { saveProduct } from './save-product.ts';
+import { refreshBundlesOf, saveProduct } from './save-product.ts';
 import { amountOf, Decimal, decimalOf, Given, Text } from '../../http/request-fields.ts';
 
 const shared = { tag: 'products', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
@@ -153,6 +153,8 @@ export function productWrites(api: Operations, media: MediaStorage): void {
     const images = await findImages(tx, shopId, product.productId);
     await removeFromListing(tx, shopId, [product.productId]);
     await deleteProductRow(tx, shopId, product.productId);
+    const formerIds = [product.productId, ...(product.masterId === null ? [] : [product.masterId])];
+    await refreshBundlesOf(tx, shopId, formerIds, { stock: true, attributes: true });
     if (product.masterId !== null) {
       await moveVersions(tx, shopId, [product.masterId]);
       await refreshListing(tx, shopId, [product.masterId]);

@@ -12,7 +12,7 @@ export async function domainsOf(tx: Transaction, shopId: string): Promise<string
 }
 
 /** The problem as it is answered. Thrown, it ends the transaction, which then has written nothing. */
-export function refusalOf({ kind, target }: GivenRedirect, problem: RedirectProblem): Refusal {
+export function redirectRefusal({ kind, target }: GivenRedirect, problem: RedirectProblem): Refusal {
   switch (problem) {
     case 'REDIRECT_TARGET_UNKNOWN':
       return new Refusal(problem, { kind: kind ?? '', target: target ?? '' });

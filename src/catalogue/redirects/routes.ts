@@ -21,7 +21,7 @@ import {
   type ListedRedirect,
   type TargetKind,
 } from './queries.ts';
-import { domainsOf, refusalOf } from './refusals.ts';
+import { domainsOf, redirectRefusal } from './refusals.ts';
 import { MAX_TARGET_LENGTH, saveRedirects, type GivenRedirect } from './save.ts';
 
 const SOURCE = {
@@ -245,7 +245,7 @@ export function redirects(api: Operations): void {
         return insertRedirects(tx, shopId, rows);
       },
     });
-    if (problem) throw refusalOf(given, problem);
+    if (problem) throw redirectRefusal(given, problem);
     created({ redirectId });
     return toAnswer((await findRedirect(tx, shopId, redirectId))!);
   });
@@ -262,7 +262,7 @@ export function redirects(api: Operations): void {
         if ((await updateRedirectRow(tx, shopId, row!)) === 0) throw notFound();
       },
     });
-    if (problem) throw refusalOf(given, problem);
+    if (problem) throw redirectRefusal(given, problem);
     return toAnswer((await findRedirect(tx, shopId, redirectId))!);
   });
 

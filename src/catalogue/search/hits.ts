@@ -13,7 +13,7 @@ export const MAX_SORTED = 1_000;
 /** Hits that are ranked, and from which facets are counted. */
 export const MAX_RANKED = 5_000;
 
-/** In a shop with at most so many visible products the word index is always fast enough. */
+/** In a shop with at most this many visible products the word index is always fast enough. */
 export const SMALL_SHOP = 20_000;
 
 /** Products tested at each end of a list to estimate whether a large part of the shop matches. */
@@ -25,7 +25,7 @@ const FREQUENT = 8;
 /** Products of the list that are read instead, in its order, when a large part of the shop matches. */
 const MAX_READ = 2_000;
 
-/** What is known of a shop before it is searched. */
+/** Facts of a shop before it is searched. */
 export interface ShopSize {
   /** It has at most SMALL_SHOP products. Absent: the statement finds out, and needs more time to start. */
   isSmallShop?: boolean | undefined;

@@ -11,7 +11,7 @@ import { noSuchShop, recordCommand } from '../command.ts';
 import { CommandProblem } from '../problem.ts';
 import { commandProblem } from './restore.ts';
 
-/** Copies a shop under another id. What is refused says what to do on the command line. */
+/** Copies a shop under another id. A refusal says what to do on the command line. */
 export async function copyShop(
   db: Database,
   config: Config,

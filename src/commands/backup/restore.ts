@@ -10,7 +10,7 @@ import type { CheckedBackup } from '../../platform/backup/manifest.ts';
 import { recordCommand, similarShop } from '../command.ts';
 import { CommandProblem } from '../problem.ts';
 
-/** Restores a shop from a backup, in one transaction. What is refused says what to do on the command line. */
+/** Restores a shop from a backup, in one transaction. A refusal says what to do on the command line. */
 export async function restoreShop(
   db: Database,
   config: Config,

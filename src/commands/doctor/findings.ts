@@ -1,6 +1,6 @@
 import type { CertificateState } from '../../shops/domains/certificate-look.ts';
 
-/** What is known of an installation. Parts that were not asked, or that do not apply, are undefined. */
+/** The findings about an installation. Parts that were not asked for, or that do not apply, are undefined. */
 export interface InstallationFacts {
   version: string;
   /** As Node says it: `v20.19.0`. */

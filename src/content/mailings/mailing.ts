@@ -110,7 +110,7 @@ export function textFor<Text extends { locale: string }>(
 }
 
 const HOUR = 3_600_000;
-/** A process that ends leaves at most so many emails queued. */
+/** A process that ends leaves at most this many emails queued. */
 const MAX_AT_ONCE = 500;
 
 /** About as many emails as may be sent in a minute. */

@@ -101,7 +101,7 @@ export function insertMailing(
       ${author}, 1, ${tx.now}, ${tx.now}, 0, 0, 0, 0, 0, 0, 0)`);
 }
 
-/** What was the schedule of a mailing before a restore is over as well. */
+/** The schedule of a mailing before a restore is over as well. */
 export function updateMailingRow(
   tx: Transaction,
   shopId: string,

@@ -189,14 +189,14 @@ export function findQueuedRecipient(
       and recipient.state = 'queued' and recipient.job_id = ${jobId}`);
 }
 
-export type Outcome = 'sent' | 'skipped' | 'refused' | 'bounced';
+export type RecipientOutcome = 'sent' | 'skipped' | 'refused' | 'bounced';
 
 /** Records what has become of an email, once. Says how many were refused one after the other, this one included. */
 export async function recordOutcome(
   tx: Transaction,
   shopId: string,
   { mailingId, email, jobId }: { mailingId: string; email: string; jobId: string },
-  outcome: Outcome,
+  outcome: RecipientOutcome,
 ): Promise<{ refusedInRow: number }> {
   const changed = await tx.run(sql`
     update mailing_recipient set state = ${outcome}, changed_at = ${tx.now}

@@ -29,7 +29,7 @@ import { MAILING_QUEUE, type QueuedMailing } from './worker.ts';
 
 /** Recipients of one transaction. */
 const COLLECTED_AT_ONCE = 1_000;
-/** Emails that wait to be tried again do not keep the others from being sent, up to so many. */
+/** Up to this many emails that wait for another try do not hold up the others. */
 const MAX_QUEUED = 10_000;
 /** When a mailing is looked at again whose emails are not sent yet. */
 const CHECK_AGAIN = 5_000;
@@ -79,7 +79,7 @@ async function runStep(tx: Transaction, shopId: string, taken: TakenRun, maxPerH
   await queueBatch(tx, shopId, mailingId, perHour);
 }
 
-/** Only who is subscribed now; whether somebody still is, is asked again before the email is sent. */
+/** Only people who are subscribed now; that is checked again before each email. */
 async function collect(
   tx: Transaction,
   shopId: string,

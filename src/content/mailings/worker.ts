@@ -20,7 +20,7 @@ import { cachedLetter, letterHtml, letterText, type MailingLetter } from './lett
 import { unsubscribeUrl } from './links.ts';
 import { textFor } from './mailing.ts';
 import { findMailing, findMailingTexts, lockMailing, pauseMailing } from './queries.ts';
-import { findQueuedRecipient, recordOutcome, returnToWaiting, type Outcome } from './run-queries.ts';
+import { findQueuedRecipient, recordOutcome, returnToWaiting, type RecipientOutcome } from './run-queries.ts';
 import type { MailingProblem } from './schema.ts';
 
 /** Emails of mailings wait in a queue of their own: those of orders never wait for them. */
@@ -45,7 +45,7 @@ export function queueTest(
   return queueJobs(tx, shopId, MAILING_QUEUE, [{ id: newId(tx.now), content }]);
 }
 
-/** A server that refuses so many one after the other refuses all of them. */
+/** A server that refuses this many in a row refuses all of them. */
 const MAX_REFUSED_IN_ROW = 50;
 
 /** As many connections to the mail server as the emails of orders have. */
@@ -74,7 +74,7 @@ export function startMailingWorker({
 }: MailingWorkerOptions): EmailWorker {
   const loadSender = createSenderLoader({ db, config, origin });
 
-  const record = (job: SentJob, outcome: Outcome) =>
+  const record = (job: SentJob, outcome: RecipientOutcome) =>
     db.transaction(async (tx) => {
       const { refusedInRow } = await recordOutcome(tx, job.shopId, job, outcome);
       if (outcome === 'bounced') await saveBounces(tx, job.shopId, 'bounced', [job.email]);

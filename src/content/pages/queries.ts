@@ -209,7 +209,7 @@ export async function hasContactForm(db: Queries, shopId: string): Promise<boole
 }
 
 /** The addresses of public pages and posts in all languages, for the sitemap. */
-export function findAddresses(db: Queries, shopId: string) {
+export function findPageAddresses(db: Queries, shopId: string) {
   return db.many<{ kind: Kind; slugs: Readonly<Record<string, string>> }>(sql`
     select page.kind, json_object_agg(page_text.locale, page_text.slug) as slugs
     from page join page_text on page_text.shop_id = ${shopId} and page_text.page_id = page.page_id

@@ -190,7 +190,7 @@ export const renewPlan = (db: Queries, shop: string, holder: string) => lease.re
 export const releasePlan = (db: Queries, shop: string, holder: string) =>
   lease.release(db, rowOf(shop), holder);
 
-/** Ends a turn, and its lease. What was asked for meanwhile is due at once. */
+/** Ends a turn, and its lease. A backup that was asked for meanwhile is due at once. */
 export function endTurn(
   db: Queries,
   shop: string,

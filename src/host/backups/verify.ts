@@ -46,7 +46,7 @@ export async function verifyBackup(
   log.error({ shop, backupId, place, problem }, 'a backup can not be restored, another one is made');
   await distrustBackups(db, shop);
 
-  /** What is wrong with the backup; a store that can't be reached is no fault of it, and is thrown. */
+  /** The problem of the backup; a store that can't be reached is none, and is thrown. */
   async function problemOf(): Promise<string | undefined> {
     const stream = await store.read(place, bytes!);
     if (!stream) return 'It is not in the store.';

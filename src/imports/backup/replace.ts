@@ -79,7 +79,7 @@ export async function putBack(
       ),
     );
   }
-  // What was revoked or removed since, and scopes that an app has lost, do not come back with the backup.
+  // Tokens and apps that were revoked or removed since, and scopes that an app has lost, do not come back with the backup.
   await deleteOtherAccess(tx, shopId, access);
   await limitManifests(tx, shopId, manifests);
   await updatePlan(tx, shopId, plan);

@@ -11,7 +11,7 @@ export interface Trial {
   files: number;
   /** The rows were compared; false: they are of an older schema, and the migrations have changed them. */
   isCompared: boolean;
-  /** What is not as the backup says, one line each. */
+  /** The differences from the backup, one line each. */
   problems: string[];
 }
 

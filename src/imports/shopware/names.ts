@@ -1,5 +1,5 @@
 import { FileProblem } from '../../catalogue/products/file-problem.ts';
-import type { CategoryRecord, Place } from '../records.ts';
+import type { CategoryRecord, SourcePlace } from '../records.ts';
 import type { SourceFile } from '../source-files.ts';
 import { tableRows, type TableRow } from '../table.ts';
 
@@ -11,7 +11,9 @@ export interface ShopwareFiles {
   codes: readonly SourceFile[];
 }
 
-export async function* rowsIn(files: readonly SourceFile[]): AsyncGenerator<{ row: TableRow; place: Place }> {
+export async function* rowsIn(
+  files: readonly SourceFile[],
+): AsyncGenerator<{ row: TableRow; place: SourcePlace }> {
   for (const { file } of files) {
     for await (const row of tableRows(file)) yield { row, place: { file: file.name, line: row.line } };
   }

@@ -11,7 +11,7 @@ import type {
   AttributeRecord,
   OfferRecord,
   PictureRecord,
-  Place,
+  SourcePlace,
   ProductRecord,
   Read,
   VariantRecord,
@@ -22,12 +22,13 @@ import { decimalIn } from '../values.ts';
 import { idsIn, rowsIn, type Property, type ShopwareIndex } from './names.ts';
 
 interface Variant {
-  place: Place;
+  place: SourcePlace;
   offer: OfferRecord;
   optionIds: readonly string[];
 }
 
-const problem = (place: Place, text: string) => ({ kind: 'problem', of: 'product', place, text }) as const;
+const problem = (place: SourcePlace, text: string) =>
+  ({ kind: 'problem', of: 'product', place, text }) as const;
 
 /** A variant is a product with a parent, from which it has everything that it does not say itself. */
 export async function* shopwareProducts(
@@ -73,7 +74,7 @@ async function toProduct(
     index,
     taxModel,
   }: {
-    place: Place;
+    place: SourcePlace;
     variants: readonly Variant[];
     index: ShopwareIndex;
     taxModel: 'GROSS' | 'NET';
@@ -154,7 +155,7 @@ function offerOf(row: TableRow, taxModel: 'GROSS' | 'NET'): OfferRecord {
     number: row.cell('product_number').slice(0, MAX_NUMBER),
     price: price === '' ? '' : rounded(price),
     listPrice: decimalIn(row.cell(`list_price_${kind}`, `price_list_price_${kind}`)),
-    // What was sold beyond its stock is below zero.
+    // The stock of a product that was sold beyond it is below zero.
     stock: Number(stock) < 0 ? '0' : stock,
     // Shopware weighs in kilograms.
     weight: weight === '' ? '' : String(Math.round(Number(weight) * 1_000_000) / 1_000),

@@ -1,5 +1,5 @@
 import { FileProblem } from '../../catalogue/products/file-problem.ts';
-import type { CouponRecord, Place, Read } from '../records.ts';
+import type { CouponRecord, SourcePlace, Read } from '../records.ts';
 import type { TableRow } from '../table.ts';
 import { decimalIn } from '../values.ts';
 import { rowsIn, type ShopwareFiles } from './names.ts';
@@ -15,7 +15,7 @@ interface Discount {
 }
 
 interface Promotion {
-  place: Place;
+  place: SourcePlace;
   name: string;
   codes: string[];
   used: number;

@@ -126,7 +126,7 @@ const isSame = ({ phoneNumber: _one, ...address }: object & { phoneNumber?: unkn
 
 interface PricedLine {
   line: OrderLineRecord;
-  /** What was charged for it, with tax where the order has it included. */
+  /** The amount charged for it, with tax where the order includes it. */
   price: number;
 }
 
@@ -208,7 +208,7 @@ function jsonItems(text: string): string[] {
         .join('|'),
     );
   } catch {
-    // What is no JSON is read as the other way to write lines.
+    // Text that is no JSON is read as the other way to write lines.
     return text.split(';');
   }
 }

@@ -7,7 +7,14 @@ import {
   MAX_VARIANTS,
   uniqueNumbers,
 } from '../products.ts';
-import type { OfferRecord, PictureRecord, Place, ProductRecord, Read, VariantRecord } from '../records.ts';
+import type {
+  OfferRecord,
+  PictureRecord,
+  SourcePlace,
+  ProductRecord,
+  Read,
+  VariantRecord,
+} from '../records.ts';
 import type { SourceFile } from '../source-files.ts';
 import { tableRows, type TableRow } from '../table.ts';
 import { decimalIn, isYes, momentIn } from '../values.ts';
@@ -24,7 +31,7 @@ import {
 
 /** A variation of the export, before it is known which product it belongs to. */
 interface Variation {
-  place: Place;
+  place: SourcePlace;
   id: string;
   number: string;
   /** Among the variants of its product. */
@@ -84,13 +91,13 @@ export async function* wooCommerceProducts(
   }
 }
 
-async function* rowsIn(files: readonly SourceFile[]): AsyncGenerator<{ row: TableRow; place: Place }> {
+async function* rowsIn(files: readonly SourceFile[]): AsyncGenerator<{ row: TableRow; place: SourcePlace }> {
   for (const { file } of files) {
     for await (const row of tableRows(file)) yield { row, place: { file: file.name, line: row.line } };
   }
 }
 
-const productProblem = (place: Place, text: string) =>
+const productProblem = (place: SourcePlace, text: string) =>
   ({ kind: 'problem', of: 'product', place, text }) as const;
 
 /** `simple, downloadable, virtual`; these words are the same in all languages. */
@@ -99,7 +106,7 @@ const typesOf = (row: TableRow): Set<string> => new Set(listOf(cellOf(row, 'type
 /** A variant that is not enabled is private; it has the state of its product otherwise. */
 const isSwitchedOff = (row: TableRow) => cellOf(row, 'published') === '0';
 
-function toVariation(row: TableRow, place: Place, now: Date): Variation {
+function toVariation(row: TableRow, place: SourcePlace, now: Date): Variation {
   const { remarks, ...offer } = offerOf(row, now);
   return {
     place,
@@ -116,7 +123,7 @@ function toVariation(row: TableRow, place: Place, now: Date): Variation {
 
 function toProduct(
   row: TableRow,
-  place: Place,
+  place: SourcePlace,
   variations: readonly Variation[],
   now: Date,
 ): Read<ProductRecord> {
@@ -250,7 +257,7 @@ function offerOf(row: TableRow, now: Date): Omit<OfferRecord, 'number'> & { rema
   };
 }
 
-/** What is not counted but sold out has none left; what was sold beyond its stock, too. */
+/** A product without a count that is sold out has none left; so has one that was sold beyond its stock. */
 function stockOf(row: TableRow): string {
   const stock = decimalIn(cellOf(row, 'stock'));
   if (stock !== '') return Number(stock) < 0 ? '0' : stock;

@@ -1,13 +1,13 @@
 import type { Transaction } from '../../db/database.ts';
-import { domainsOf, refusalOf } from '../../catalogue/redirects/refusals.ts';
+import { domainsOf, redirectRefusal } from '../../catalogue/redirects/refusals.ts';
 import { saveRedirects, type GivenRedirect } from '../../catalogue/redirects/save.ts';
-import type { Place, Read, RecordKind, RedirectRecord } from '../records.ts';
+import type { SourcePlace, Read, RecordKind, RedirectRecord } from '../records.ts';
 import { batches, type ImportRun } from '../run.ts';
 
 const BATCH = { records: 1_000, characters: 2_000_000 };
 
 export interface PlannedTarget {
-  place: Place;
+  place: SourcePlace;
   of: RecordKind;
   redirect: GivenRedirect;
 }
@@ -32,7 +32,7 @@ export async function redirectTo(
       kind: of,
       place,
       name: redirect.source,
-      text: `its address is not redirected: ${refusalOf(redirect, problem).message}`,
+      text: `its address is not redirected: ${redirectRefusal(redirect, problem).message}`,
     });
   }
   return problems.map((problem) => problem === undefined);

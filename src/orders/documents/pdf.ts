@@ -245,7 +245,9 @@ async function table(page: Page): Promise<void> {
     // No row is higher than a page.
     const rows = COLUMNS.map(({ key, from, to }) => wrapped(cells[key], mm(to - from), CELL).slice(0, 30));
     const headline = text(line.customTextHeadline ?? null);
+    const bundle = content.bundles?.find(({ lineItemId }) => lineItemId === line.bundleId);
     const details = [
+      bundle && page.words.partOf({ name: text(bundle.name) }),
       text(line.variation),
       line.customText && typedText(line.customText, headline, terms.locale),
     ];

@@ -103,7 +103,7 @@ function refundsAfter(
     const before = after.get(reference);
     const amount = exactAmount(decimal, { currency }, 'refunds', { min: 1 });
     const refund = { reference, id: refundId?.toUpperCase() ?? null, amount, state };
-    // What has failed is over, and what was paid back is not under way again.
+    // A failed refund is over, and one that was paid back is not under way again.
     const isOver = before?.state === 'failed' || (before?.state === 'done' && state === 'processing');
     if (
       before &&

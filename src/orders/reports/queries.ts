@@ -47,7 +47,7 @@ export interface Breakdown {
   uncounted: number;
 }
 
-/** So many orders are counted for a report; on days beyond that, it says that they are missing. */
+/** Limit of the orders that are counted for a report; it names the days beyond that as missing. */
 const MAX_COUNTED_NOW = 20_000;
 const MAX_STALE = 4_000;
 

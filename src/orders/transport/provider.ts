@@ -44,7 +44,7 @@ export class TransportRefused extends Error {
   override name = 'TransportRefused';
 }
 
-/** The document was sent and has not arrived. It is stored anew when the merchant tries again. */
+/** The document was sent and has not arrived. It is stored again when the merchant tries again. */
 export class TransportFailed extends TransportRefused {
   override name = 'TransportFailed';
 }

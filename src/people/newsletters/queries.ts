@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../../db/database.ts';
+import { deleteOld } from '../../db/delete-old.ts';
 import { sql } from '../../db/sql.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
 
@@ -297,18 +298,10 @@ export async function setSubscriptions(
       locale = coalesce(excluded.locale, newsletter_subscriber.locale)`);
 }
 
+const deleteRequests = deleteOld('newsletter_request', 'created_at', { token_hash: 'bytea' });
+
 /** Deletes requests that were not confirmed in time. */
 export const requestCleanup: CleanupStep = {
   name: 'newsletter requests',
-  run: async (db, limit) => {
-    const old = await db.many<{ shopId: string; tokenHash: Buffer }>(sql`
-      select shop_id as "shopId", token_hash as "tokenHash" from newsletter_request
-      where created_at < ${new Date(db.now.getTime() - NEWSLETTER_REQUEST_LIFETIME)} order by created_at limit ${limit}`);
-    await db.run(sql`
-      delete from newsletter_request request
-      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ tokenHash }) => tokenHash)}::bytea[])
-        as old (shop_id, token_hash)
-      where request.shop_id = old.shop_id and request.token_hash = old.token_hash`);
-    return old.length;
-  },
+  run: (db, limit) => deleteRequests(db, new Date(db.now.getTime() - NEWSLETTER_REQUEST_LIFETIME), limit),
 };

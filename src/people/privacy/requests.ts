@@ -1,4 +1,5 @@
 import type { Queries } from '../../db/database.ts';
+import { deleteOld } from '../../db/delete-old.ts';
 import { sql } from '../../db/sql.ts';
 import type { CallingApp } from '../../http/callers.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -74,17 +75,9 @@ function findRequestsOf(db: Queries, shopId: string, { customerId }: Person) {
     where shop_id = ${shopId} and customer_id = ${customerId} order by request_id limit ${MAX_EXPORTED}`);
 }
 
+const deleteRequests = deleteOld('privacy_request', 'created_at', { request_id: 'uuid' });
+
 export const privacyRequestCleanup: CleanupStep = {
   name: 'privacy requests',
-  run: async (db, limit) => {
-    const old = await db.many<{ shopId: string; requestId: string }>(sql`
-      select shop_id as "shopId", request_id as "requestId" from privacy_request
-      where created_at < ${new Date(db.now.getTime() - KEPT_FOR)} order by created_at limit ${limit}`);
-    await db.run(sql`
-      delete from privacy_request request
-      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ requestId }) => requestId)}::uuid[])
-        as old (shop_id, request_id)
-      where request.shop_id = old.shop_id and request.request_id = old.request_id`);
-    return old.length;
-  },
+  run: (db, limit) => deleteRequests(db, new Date(db.now.getTime() - KEPT_FOR), limit),
 };

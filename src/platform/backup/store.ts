@@ -150,7 +150,7 @@ function openBackupBucket(address: string): BackupStore {
         ),
       );
     } catch (error) {
-      // Parts cost as much as a file. What is left now is removed with the backup that has failed.
+      // Parts cost as much as a file. Parts that are left now are removed with the failed backup.
       await abortUploads(place).catch(() => {});
       throw error;
     }

@@ -1,5 +1,6 @@
 import { dayOf } from '../../http/dates.ts';
 import type { Queries } from '../../db/database.ts';
+import { deleteOld } from '../../db/delete-old.ts';
 import { sql } from '../../db/sql.ts';
 import { secretHash, timeOfId } from '../../kernel/ids.ts';
 import type { CleanupStep } from '../cleanup.ts';
@@ -27,19 +28,10 @@ export async function countEmail(
   return counted === 1;
 }
 
+const deleteCounts = deleteOld('mail_day', 'day', { recipient_hash: 'bytea', day: 'date' });
+
 /** Deletes counts that are no longer read: an email is retried for about a day. */
 export const emailCountCleanup: CleanupStep = {
   name: 'mail days',
-  run: async (db, limit) => {
-    const old = await db.many<{ shopId: string; recipient: Buffer; day: string }>(sql`
-      select shop_id as "shopId", recipient_hash as recipient, day::text from mail_day
-      where day < ${dayOf(new Date(db.now.getTime() - 2 * DAY))} order by day limit ${limit}`);
-    await db.run(sql`
-      delete from mail_day
-      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ recipient }) => recipient)}::bytea[],
-        ${old.map(({ day }) => day)}::date[]) as old (shop_id, recipient_hash, day)
-      where mail_day.shop_id = old.shop_id and mail_day.recipient_hash = old.recipient_hash
-        and mail_day.day = old.day`);
-    return old.length;
-  },
+  run: (db, limit) => deleteCounts(db, dayOf(new Date(db.now.getTime() - 2 * DAY)), limit),
 };

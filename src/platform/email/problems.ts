@@ -1,4 +1,5 @@
 import type { Queries } from '../../db/database.ts';
+import { deleteOld } from '../../db/delete-old.ts';
 import { sql } from '../../db/sql.ts';
 import type { CleanupStep } from '../cleanup.ts';
 
@@ -41,17 +42,9 @@ export function findProblem(db: Queries, shopId: string, email: string) {
 
 const PROBLEMS_STAY = 90 * 86_400_000;
 
+const deleteProblems = deleteOld('email_problem', 'at', { email: 'text' });
+
 export const emailProblemCleanup: CleanupStep = {
   name: 'addresses without emails',
-  run: async (db, limit) => {
-    const old = await db.many<{ shopId: string; email: string }>(sql`
-      select shop_id as "shopId", email from email_problem
-      where at < ${new Date(db.now.getTime() - PROBLEMS_STAY)} order by at limit ${limit}`);
-    await db.run(sql`
-      delete from email_problem
-      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ email }) => email)}::text[])
-        as old (shop_id, email)
-      where email_problem.shop_id = old.shop_id and email_problem.email = old.email`);
-    return old.length;
-  },
+  run: (db, limit) => deleteProblems(db, new Date(db.now.getTime() - PROBLEMS_STAY), limit),
 };

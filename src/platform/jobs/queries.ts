@@ -60,7 +60,7 @@ export function takeJobs<Content>(db: Queries, shopId: string, ids: readonly str
 /** So long does a job wait for a shop that may not send, or for its mail server. */
 export const MAX_HELD = 3 * 86_400_000;
 
-/** Of so many jobs the time is moved by one statement. */
+/** Limit of the jobs whose time one statement moves. */
 const HELD_AT_ONCE = 500;
 
 /**
@@ -175,7 +175,7 @@ export async function retryJob(db: Queries, { shopId, id }: JobKey): Promise<boo
   return retried > 0;
 }
 
-/** Lets the waiting jobs of a shop be due earlier, by so many milliseconds. */
+/** Makes the waiting jobs of a shop due earlier, by a number of milliseconds. */
 export function bringJobsForward(db: Queries, shopId: string, milliseconds: number) {
   return db.run(sql`
     update job set run_at = run_at - ${milliseconds}::bigint * interval '1 millisecond'

@@ -75,7 +75,7 @@ export async function limitOf(
 }
 
 /**
- * Refuses what would go beyond the plan of a shop: 402. What is added by several requests in the same moment may pass
+ * Refuses what would go beyond the plan of a shop: 402. Several requests in the same moment may pass
  * the limit by a few.
  */
 export async function requireRoom(

@@ -1,5 +1,6 @@
 import { dayOf } from '../../http/dates.ts';
 import type { Database, Queries } from '../../db/database.ts';
+import { deleteOld } from '../../db/delete-old.ts';
 import { sql } from '../../db/sql.ts';
 import { forEachShop, type CleanupStep } from '../cleanup.ts';
 
@@ -57,7 +58,7 @@ function addRequests(db: Queries, shopId: string, day: string, requests: number)
     on conflict (shop_id, day) do update set requests = shop_day.requests + excluded.requests`);
 }
 
-/** Counts an email that is about to be sent; false: so many were sent today already. */
+/** Counts an email that is about to be sent; false: the limit of the day is reached. */
 export async function takeEmail(db: Queries, shopId: string, limit: number): Promise<boolean> {
   if (limit === 0) return false;
   const taken = await db.run(sql`
@@ -110,17 +111,9 @@ function measure(db: Queries, shopId: string, day: string) {
 
 const WHOLE_SHOP = '00000000-0000-0000-0000-000000000000';
 
+const deleteDays = deleteOld('shop_day', 'day', { day: 'date' });
+
 export const shopDayCleanup: CleanupStep = {
   name: 'old days of shops',
-  run: async (db, limit) => {
-    const old = await db.many<{ shopId: string; day: string }>(sql`
-      select shop_id as "shopId", day::text from shop_day
-      where day < ${dayOf(new Date(db.now.getTime() - KEPT_FOR))}::date order by day limit ${limit}`);
-    await db.run(sql`
-      delete from shop_day
-      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ day }) => day)}::date[])
-        as old (shop_id, day)
-      where shop_day.shop_id = old.shop_id and shop_day.day = old.day`);
-    return old.length;
-  },
+  run: (db, limit) => deleteDays(db, dayOf(new Date(db.now.getTime() - KEPT_FOR)), limit),
 };

@@ -12,7 +12,7 @@ import {
   type NamedDomain,
   type Routing,
 } from './queries.ts';
-import { findAddresses, type ServiceAddresses } from './service-addresses.ts';
+import { resolveServiceAddresses, type ServiceAddresses } from './service-addresses.ts';
 import { domainSteps, isDone } from './steps.ts';
 
 export interface CheckDeps {
@@ -38,7 +38,7 @@ const MINUTE = 60_000;
 
 /**
  * Checks a domain that a shop has named: its proof, where it leads, and its certificate, which the proxy may get with
- * this very question. What is found is saved, and says when it is checked again: a day later when all is done, and
+ * this very question. The result is saved, and says when the domain is checked again: a day later when all is done, and
  * otherwise after pauses that double from a minute. `attempts` are the checks before this one. Undefined: the shop has
  * not named it.
  */
@@ -123,7 +123,7 @@ async function findRouting(
   expected: readonly string[],
 ): Promise<{ routing: Routing | null; addresses: string[] }> {
   if (expected.length === 0) return { routing: null, addresses: [] };
-  const found = await findAddresses(hostName(host));
+  const found = await resolveServiceAddresses(hostName(host));
   if (found === undefined) return { routing: 'unknown', addresses: [] };
   const addresses = [...found];
   if (addresses.length === 0) return { routing: 'nowhere', addresses };

@@ -37,7 +37,10 @@ export function createServiceAddresses({
     if (fixed) return fixed;
     if (host === undefined) return [];
     if (!found || performance.now() - found.at > REMEMBERED) {
-      found = { at: performance.now(), addresses: findAddresses(host).then((addresses) => addresses ?? []) };
+      found = {
+        at: performance.now(),
+        addresses: resolveServiceAddresses(host).then((addresses) => addresses ?? []),
+      };
     }
     return found.addresses;
   };
@@ -50,7 +53,7 @@ export function createServiceAddresses({
 }
 
 /** What a name resolves to; undefined: the name servers did not answer. */
-export function findAddresses(name: string): Promise<readonly string[] | undefined> {
+export function resolveServiceAddresses(name: string): Promise<readonly string[] | undefined> {
   return withNameServers(async (ask) => {
     const [four, six] = await Promise.all([
       ask((resolver) => resolver.resolve4(name)),

@@ -3,7 +3,7 @@ import { leaseEnd } from '../../db/lease.ts';
 import { sql } from '../../db/sql.ts';
 
 export const DKIM_RECORDS = ['found', 'missing', 'other', 'unknown'] as const;
-/** What was found in place of the record. */
+/** The text found in place of the record. */
 export type DkimRecordState = (typeof DKIM_RECORDS)[number];
 
 /** A key that signs emails, or will, without its private part. */

@@ -37,7 +37,7 @@ export interface NewRelay extends Omit<Relay, 'password' | 'updatedAt'> {
   password: string | null | undefined;
 }
 
-/** What has waited for the former server is tried with this one at once. */
+/** Emails that have waited for the former server are tried with this one at once. */
 export async function saveRelay(
   tx: Transaction,
   key: Buffer,

@@ -50,9 +50,9 @@ export interface Requirement {
   source: string;
   /** `check`: it concerns only some goods or cannot be seen from here, so the merchant must look. */
   state: 'done' | 'missing' | 'check';
-  /** What is there: the numbers. */
+  /** The given numbers. */
   found: string[];
-  /** What is missing: languages of the notice. */
+  /** The missing languages of the notice. */
   missing: string[];
   /** The place in the admin where it is set. */
   path: string;
@@ -69,7 +69,7 @@ export interface LawOverview {
   unknown: string[];
 }
 
-/** What is required where the shop sells, what is there, and what is missing. It is a list of facts, not advice. */
+/** The requirements of the countries where the shop sells, met and unmet. It is a list of facts, not advice. */
 export function lawOverview(facts: LawFacts): LawOverview {
   const { settings } = facts;
   const sold = settings.countries.toSorted();

@@ -8,7 +8,7 @@
 
 export const MAX_CSS_LENGTH = 10_000;
 
-/** What was not understood, and where. */
+/** The unknown parts, and where they are. */
 export interface CssProblem {
   line: number;
   text: string;

@@ -2,6 +2,7 @@ import { hasLeftOutLines } from '../../carts/cart.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { named } from '../../pricing/content.ts';
 import { largestQuantity } from '../../pricing/quantity.ts';
+import { partsOfLine, soldUnits, type SoldUnit } from '../../pricing/shown-lines.ts';
 import { taxVariesByCountry } from '../../pricing/tax.ts';
 import type { VisitorCart } from '../../checkout/visitor-cart.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -14,7 +15,7 @@ import {
 } from './visitor-cart.ts';
 import { amountWithUnit } from '../../http/amount-text.ts';
 import { moneyText, priceText } from '../../http/price-text.ts';
-import { cartLinePicture, cartLineText, summary, type Line } from './cart-summary.ts';
+import { cartLinePicture, cartLineText, partList, summary, type Line } from './cart-summary.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { cartEvents, cartForApps } from '../scripts/events.ts';
 import { PageEvent, type Page } from '../page.ts';
@@ -74,10 +75,11 @@ function cartContent(visit: Visit, visitorCart: VisitorCart, rejection: Rejectio
   const messages = messagesIn(visit.locale).storefront.cart;
   const { view, priced } = visitorCart;
   const { lineItemContainer } = view;
+  const sold = soldUnits(priced);
   const delivery = cartDeliveryText(visitorCart, priced.totals.delivery.method, visit);
   return html`<div class="columns">
     <ul class="lines">
-      ${lineItemContainer.productLineItems.map((line, index) => cartLine(visit, visitorCart, line, index, rejection))}
+      ${lineItemContainer.productLineItems.map((line, index) => cartLine(visit, visitorCart, { line, unit: sold[index]!, index }, rejection))}
     </ul>
     <section aria-labelledby="sums">
       <h2 id="sums">${messages.summary}</h2>
@@ -99,8 +101,7 @@ const isTaxOpen = ({ cart, settings }: VisitorCart) =>
 function cartLine(
   visit: Visit,
   visitorCart: VisitorCart,
-  line: Line,
-  index: number,
+  { line, unit, index }: { line: Line; unit: SoldUnit; index: number },
   rejection: Rejection | undefined,
 ): Markup {
   const messages = messagesIn(visit.locale).storefront.cart;
@@ -109,14 +110,15 @@ function cartLine(
   const message =
     rejection?.line?.lineItemId === line.lineItemId
       ? rejection.line.message
-      : lineProblem(visit, visitorCart, index);
-  const limit = largestQuantity(visitorCart.priced.products[index]!.facts, visitorCart.settings);
+      : lineProblem(visit, visitorCart, line, unit);
+  const limit = largestQuantity(unit.product.facts, visitorCart.settings);
   // Pieces need no unit: the short and the full text are the same.
   return html`<li>
     ${cartLinePicture(line)}
     <div class="what">
       ${cartLineText(visit, line)}
-      ${garanLabel(visit, visitorCart.priced.content.lines[index]!.durabilityGuarantee)}
+      ${partList(visit, partsOfLine(visitorCart.priced.content, line.lineItemId))}
+      ${garanLabel(visit, unit.line.durabilityGuarantee)}
     </div>
     <form class="field" method="post" action="${shopPath(visit, path)}">
       <label for="${id}"
@@ -146,15 +148,19 @@ function cartLine(
 }
 
 /** Why a line can't be ordered as it is. */
-function lineProblem(visit: Visit, visitorCart: VisitorCart, index: number): string | undefined {
+function lineProblem(
+  visit: Visit,
+  visitorCart: VisitorCart,
+  { orderUnitShort }: Line,
+  unit: SoldUnit,
+): string | undefined {
   const messages = messagesIn(visit.locale).storefront.cart;
-  if (textProblem(index, visitorCart)) return messagesIn(visit.locale).customisation.changed;
-  const { orderUnitShort } = visitorCart.view.lineItemContainer.productLineItems[index]!;
-  const left = insufficientStock(index, visitorCart);
+  if (textProblem(unit)) return messagesIn(visit.locale).customisation.changed;
+  const left = insufficientStock(unit, visitorCart);
   if (left === 0) return messages.soldOut;
   if (left !== undefined)
     return messages.onlyLeft({ amount: amountWithUnit(left, orderUnitShort, visit.locale) });
-  const limit = exceededLimit(index, visitorCart);
+  const limit = exceededLimit(unit, visitorCart);
   return limit === undefined
     ? undefined
     : messages.atMost({ amount: amountWithUnit(limit, orderUnitShort, visit.locale) });

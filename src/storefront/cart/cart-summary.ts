@@ -1,11 +1,12 @@
 import { anyText } from '../../catalogue/products/render.ts';
 import { formatsOf } from '../../http/formats.ts';
-import { taxesByRate, type Content } from '../../pricing/content.ts';
+import { taxesByRate, type Content, type ContentLine } from '../../pricing/content.ts';
+import { partsOfLine, shownLines } from '../../pricing/shown-lines.ts';
 import { discountParts } from '../../pricing/cart-promotions.ts';
 import { untaxedReasons } from '../../pricing/untaxed-text.ts';
 import type { Cart } from '../../carts/schema.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
-import { typedText } from '../../orders/line-text.ts';
+import { lineText, typedText } from '../../orders/line-text.ts';
 import { imagePath } from '../../platform/media/images.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { garanLabel } from '../product/guarantee.ts';
@@ -153,6 +154,14 @@ export function cartLineText(visit: Visit, line: Line, { hasFeatures = false } =
     <br /><small>${messages.itemNumber} ${line.sku}</small> <br /><small>${price}</small>`;
 }
 
+/** What a bundle consists of. */
+export function partList({ locale, settings }: Visit, parts: readonly ContentLine[]): Markup | false {
+  if (parts.length === 0) return false;
+  return html`<ul class="parts">
+    ${parts.map((part) => html`<li><small>${lineText(part, part.quantity, locale, settings)}</small></li>`)}
+  </ul>`;
+}
+
 /** The lines in compact form and without links, where the cart is not the page's subject. */
 export function shortLines({ locale }: Visit, lines: readonly Line[]): Markup {
   return html`<ul class="lines short">
@@ -179,6 +188,7 @@ export function shortLines({ locale }: Visit, lines: readonly Line[]): Markup {
 
 /** The law requires a note before the purchase that there is no right of withdrawal. */
 export function orderLines(visit: Visit, { lineItemContainer }: Sums, content: Content): Markup {
+  const shown = shownLines(content);
   return html`<ul class="lines">
     ${lineItemContainer.productLineItems.map(
       (line, index) =>
@@ -186,12 +196,21 @@ export function orderLines(visit: Visit, { lineItemContainer }: Sums, content: C
           ${cartLinePicture(line)}
           <div class="what">
             ${cartLineText(visit, line, { hasFeatures: true })}
-            ${garanLabel(visit, content.lines[index]!.durabilityGuarantee)}
-            ${withdrawalNote(visit, content.lines[index]!)}
+            ${partList(visit, partsOfLine(content, line.lineItemId))}
+            ${goodsOf(content, shown[index]!).map(
+              (goods) =>
+                html`${garanLabel(visit, goods.durabilityGuarantee)} ${withdrawalNote(visit, goods)}`,
+            )}
           </div>
           <span>${amountWithUnit(line.quantity.amount, line.orderUnitShort, visit.locale)}</span>
           <span class="price">${priceText(line.lineItemPrice, visit.locale)}</span>
         </li>`,
     )}
   </ul>`;
+}
+
+/** A customer may withdraw from some parts of a bundle and not from others. */
+function goodsOf(content: Content, line: ContentLine): readonly ContentLine[] {
+  const parts = partsOfLine(content, line.lineItemId);
+  return parts.length === 0 ? [line] : parts;
 }

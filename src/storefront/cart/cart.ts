@@ -13,10 +13,11 @@ import {
 } from '../../carts/lines.ts';
 import type { Cart } from '../../carts/schema.ts';
 import { couponKey } from '../../coupons/campaign.ts';
-import { HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
+import { HttpError, isRefusal, Refusal, ValidationError } from '../../http/errors.ts';
 import { givenText } from '../../catalogue/products/custom-text.ts';
 import { MAX_CUSTOM_TEXT_LENGTH } from '../../catalogue/products/custom-text.ts';
 import { customTextMessage } from '../product/customisation.ts';
+import { MAX_PARTS } from '../../catalogue/products/bundles.ts';
 import { isId } from '../../kernel/ids.ts';
 import { DRAWER_PATH, drawerPage } from './cart-drawer.ts';
 import { cartPage } from './cart-page.ts';
@@ -58,7 +59,13 @@ export function cart(pages: Pages): void {
       if (!isId(productId)) return new Redirect(formPath, messages.notForSale);
       if (quantity === undefined || quantity === 0) return new Redirect(formPath, messages.wrongQuantity);
       try {
-        const added = { productId, quantity, customText: givenText(field('customText')) };
+        const choices = Array.from({ length: MAX_PARTS }, (_, index) => field(`choice.${index}`));
+        const added = {
+          productId,
+          quantity,
+          customText: givenText(field('customText')),
+          choices: choices.filter(isId).map((id) => id.toUpperCase()),
+        };
         const notice = await addToCart(visit, added);
         return new Redirect(shopPath(visit, isInPlace ? DRAWER_PATH : '/cart'), notice);
       } catch (error) {
@@ -151,22 +158,31 @@ const rounded = (amount: number) => Number(amount.toFixed(6));
 /** Returns the notice about what was added. */
 async function addToCart(
   visit: Visit,
-  added: { productId: string; quantity: number; customText: string | undefined },
+  added: { productId: string; quantity: number; customText: string | undefined; choices: string[] },
 ): Promise<string> {
   const { session, settings, locale } = visit;
   let before = 0;
+  let lineItemId = '';
   const change: CartChange = (cart, context) => {
     if (!settings.currencies.includes(cart.currency)) {
       throw new CartGone('CART_CURRENCY_ENDED');
     }
-    before = quantityIn(cart, added);
-    return addLine(cart, added, context);
+    const { lines } = addLine(cart, added, context);
+    const changed = lines.find(
+      (line) => line !== cart.lines.find((one) => one.lineItemId === line.lineItemId),
+    )!;
+    lineItemId = changed.lineItemId;
+    before = quantityIn(cart, { lineItemId });
+    return { lines };
   };
   const cart =
     (session.cart &&
-      (await updateVisitorCart(visit, session.cart.id, change, { productIds: [added.productId] }))) ??
+      (await updateVisitorCart(visit, session.cart.id, change, {
+        productIds: [added.productId, ...added.choices],
+      }))) ??
     (await startCart(shopperOf(visit), { ...newCartTerms(visit), lineItems: [added] }));
-  const line = findLine(cart, added)!;
+  // A new cart has this line alone.
+  const line = findLine(cart, { lineItemId }) ?? cart.lineItemContainer.productLineItems[0]!;
   const more = rounded(line.quantity.amount - before);
   setSessionCart(visit, cart, { event: 'cart:add', lineItemId: line.lineItemId, quantity: more });
   return more === added.quantity
@@ -174,13 +190,11 @@ async function addToCart(
     : quantityNotice(visit, line);
 }
 
-/** A line by its id, or by its product and text. */
-type LineKey = { lineItemId: string } | { productId: string; customText: string | undefined };
+interface LineKey {
+  lineItemId: string;
+}
 
-const isLine = (key: LineKey) => (line: Pick<CartLine, 'lineItemId' | 'productId' | 'customText'>) =>
-  'lineItemId' in key
-    ? line.lineItemId === key.lineItemId
-    : line.productId === key.productId && line.customText === key.customText;
+const isLine = (key: LineKey) => (line: LineKey) => line.lineItemId === key.lineItemId;
 
 /** The quantity of a line before a change; 0 if there is no such line. */
 function quantityIn({ lines }: CartRow, key: LineKey): number {
@@ -263,5 +277,6 @@ function rejectionText({ locale }: Visit, error: Error): string {
   if (error instanceof SoldOut) return messages.currentlySoldOut;
   if (error instanceof LimitReached) return messages.atMost({ amount: formatNumber(error.limit, locale) });
   if (error instanceof WrongCustomText) return customTextMessage(locale, error.code);
+  if (error instanceof Refusal && error.code === 'PART_NOT_CHOSEN') return messages.choosePart;
   return error instanceof ValidationError ? messages.wrongQuantity : messages.notForSale;
 }

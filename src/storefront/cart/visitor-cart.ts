@@ -1,3 +1,4 @@
+import { quantityInBundle, shownLines, soldUnits, type SoldUnit } from '../../pricing/shown-lines.ts';
 import { customTextProblem, type CustomTextProblem } from '../../catalogue/products/custom-text.ts';
 import type { CartChange, CartPatch, CartRow, Prefetch } from '../../carts/cart.ts';
 import { largestQuantity, quantityOfProduct } from '../../pricing/quantity.ts';
@@ -132,43 +133,42 @@ export function checkoutObstacle({ priced, settings, hasDeliveryApps }: VisitorC
   if (delivery.isUndeliverable && !hasDeliveryApps) return 'address';
   const isArranged = settings.shippingMethods.length === 0 || hasDeliveryApps;
   if (delivery.isNeeded && !delivery.method && !isArranged) return 'delivery';
-  const lineContext = { priced, settings };
-  const isRefused = content.lines.some(
-    (_line, index) =>
-      insufficientStock(index, lineContext) !== undefined ||
-      exceededLimit(index, lineContext) !== undefined ||
-      textProblem(index, lineContext) !== undefined,
+  const context = { priced, settings };
+  const isRefused = soldUnits(priced).some(
+    (unit) =>
+      insufficientStock(unit, context) !== undefined ||
+      exceededLimit(unit, context) !== undefined ||
+      textProblem(unit) !== undefined,
   );
   return isRefused ? 'product' : undefined;
 }
 
 /** Why the text of this line can no longer be ordered: the merchant may have changed the rules for it. */
-export function textProblem(
-  index: number,
-  { priced }: Pick<VisitorCart, 'priced'>,
-): CustomTextProblem | undefined {
-  return customTextProblem(priced.products[index]!.customisation, priced.content.lines[index]!.customText);
+export function textProblem({ line, product }: SoldUnit): CustomTextProblem | undefined {
+  return customTextProblem(product.customisation, line.customText);
 }
 
-/** The stock of the product of this line, if it is less than all lines with this product hold. */
+/** How much of this line the stock is enough for, if it is less than all lines with its products hold. */
 export function insufficientStock(
-  index: number,
+  { line, goods }: SoldUnit,
   { priced, settings }: Pick<VisitorCart, 'priced' | 'settings'>,
 ): number | undefined {
-  const { stock } = priced.products[index]!;
-  if (settings.sellBeyondStock || stock === null) return undefined;
-  return stock < orderedOf(index, priced) ? Math.max(0, stock) : undefined;
+  if (settings.sellBeyondStock) return undefined;
+  const { lines } = priced.content;
+  const left = goods.flatMap(({ line: part, product: { productId, stock } }) => {
+    if (stock === null || stock >= quantityOfProduct(lines, productId)) return [];
+    const isPart = part.bundleId !== undefined;
+    return isPart ? Math.floor(stock / quantityInBundle(part, line)) : stock;
+  });
+  return left.length === 0 ? undefined : Math.max(0, Math.min(...left));
 }
 
 /** The largest quantity of the product of this line in one order, if it is less than all lines with it hold. */
 export function exceededLimit(
-  index: number,
+  { line: { productId }, product }: SoldUnit,
   { priced, settings }: Pick<VisitorCart, 'priced' | 'settings'>,
 ): number | undefined {
-  const limit = largestQuantity(priced.products[index]!.facts, settings);
-  return limit !== null && limit < orderedOf(index, priced) ? limit : undefined;
-}
-
-function orderedOf(index: number, { content: { lines } }: VisitorCart['priced']): number {
-  return quantityOfProduct(lines, lines[index]!.productId);
+  const limit = largestQuantity(product.facts, settings);
+  const ordered = quantityOfProduct(shownLines(priced.content), productId);
+  return limit !== null && limit < ordered ? limit : undefined;
 }

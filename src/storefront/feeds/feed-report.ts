@@ -87,7 +87,7 @@ async function checkProducts(
     }
     for (const row of rows) {
       const problems = feedProblems(row, context);
-      // What is not sold today lacks nothing.
+      // Products that are not sold today lack nothing.
       if (!problems) continue;
       checked++;
       if (!problems.some((problem) => LEAVES_OUT.includes(problem))) listed++;

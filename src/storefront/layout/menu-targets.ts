@@ -30,7 +30,7 @@ export type LinkTarget =
 const KINDS = { Categories: 'category', Products: 'product', pages: 'page', posts: 'post' } as const;
 
 /** What a link leads to: a category, a product or a page by its path, else an address. */
-export function targetOf(link: string): LinkTarget {
+export function menuTargetOf(link: string): LinkTarget {
   const [, folder, end] = /^\/(Categories|Products|pages|posts)\/([^/?#]+)$/.exec(link) ?? [];
   // An end that is no valid escape is no name of anything, so it stays an address.
   if (folder === undefined || end === undefined || /%(?![\dA-Fa-f]{2})/.test(end))
@@ -50,7 +50,7 @@ function namesOf({ header, footer }: Menus): Record<Exclude<LinkTarget['kind'], 
   const names: ReturnType<typeof namesOf> = { category: [], product: [], page: [], post: [] };
   const entries: MenuEntry[] = [...header, ...footer].flatMap((entry) => [entry, ...entry.entries]);
   for (const { link } of entries) {
-    const target = targetOf(link);
+    const target = menuTargetOf(link);
     if (target.kind !== 'address') names[target.kind].push(target.name);
   }
   return names;

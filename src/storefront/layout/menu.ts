@@ -3,7 +3,7 @@ import { html, webAddress, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { categoryPath, type LayoutContext } from '../visit.ts';
-import { targetOf } from './menu-targets.ts';
+import { menuTargetOf } from './menu-targets.ts';
 import { navigationLink } from './navigation-link.ts';
 
 type Menu = Settings['menus']['header'];
@@ -39,7 +39,7 @@ function destinationOf(
   link: string,
 ): MenuItem['to'] | undefined {
   const { categories, products, pages } = layout.menuTargets;
-  const target = targetOf(link);
+  const target = menuTargetOf(link);
   switch (target.kind) {
     case 'category':
       return categories.includes(target.name) ? { path: categoryPath(target.name) } : undefined;

@@ -4,7 +4,7 @@ import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { notFound } from '../../http/errors.ts';
 import { pathOfPage } from '../../content/pages/page.ts';
-import { findAddresses } from '../../content/pages/queries.ts';
+import { findPageAddresses } from '../../content/pages/queries.ts';
 import { MAX_PAGES } from '../../content/pages/schema.ts';
 import { html, safe, type Markup } from '../../http/html.ts';
 import { newPauses } from '../../http/pauses.ts';
@@ -107,7 +107,7 @@ async function mainPages(visit: Visit): Promise<SitemapPage[]> {
       locales: settings.locales.filter((locale) => layout.legalNames[locale]?.[page] !== undefined),
     })),
     ...(settings.newsletterCampaigns.length > 0 ? [{ path: '/newsletter' }] : []),
-    ...(await findAddresses(db, shopId)).map(({ kind, slugs }) => ({
+    ...(await findPageAddresses(db, shopId)).map(({ kind, slugs }) => ({
       path: '',
       paths: Object.fromEntries(
         Object.entries(slugs).map(([locale, slug]) => [locale, pathOfPage(kind, slug)!]),

@@ -14,6 +14,7 @@ import {
 } from '../../orders/customer-actions.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import type { ContentLine } from '../../pricing/content.ts';
+import { partsOfLine, shownLines } from '../../pricing/shown-lines.ts';
 import { quantityOfProduct } from '../../pricing/quantity.ts';
 import {
   newCartTerms,
@@ -180,7 +181,10 @@ const MAX_NAMED = 5;
  */
 async function reorder(visit: Visit, { order }: OpenedOrder): Promise<Redirect> {
   const { session, settings, locale } = visit;
-  const { lines } = order.content;
+  const lines = shownLines(order.content).map((line) => ({
+    ...line,
+    choices: partsOfLine(order.content, line.lineItemId).map(({ productId }) => productId),
+  }));
   const messages = messagesIn(locale).storefront.order;
   let missing: typeof lines = [];
   const change: CartChange = (cart, context) => {
@@ -195,7 +199,7 @@ async function reorder(visit: Visit, { order }: OpenedOrder): Promise<Redirect> 
     });
     return { lines: next.lines };
   };
-  const prefetch = { productIds: lines.map(({ productId }) => productId) };
+  const prefetch = { productIds: lines.flatMap(({ productId, choices }) => [productId, ...choices]) };
   const cart =
     (session.cart && (await updateVisitorCart(visit, session.cart.id, change, prefetch))) ??
     (await updateVisitorCart(
@@ -214,7 +218,11 @@ async function reorder(visit: Visit, { order }: OpenedOrder): Promise<Redirect> 
 }
 
 /** The lines of the cart with one more; unchanged if the product can no longer be bought. */
-function linesWith(cart: CartRow, line: ContentLine, context: CartContext): CartRow['lines'] {
+function linesWith(
+  cart: CartRow,
+  line: ContentLine & { choices: string[] },
+  context: CartContext,
+): CartRow['lines'] {
   try {
     return addLine(cart, line, context).lines;
   } catch (error) {

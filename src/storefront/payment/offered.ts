@@ -30,7 +30,7 @@ export const payableOfCart = ({ cart, priced }: Pick<PricedCart, 'cart' | 'price
   country: cart.billingAddress?.country ?? undefined,
 });
 
-/** What is left to pay of an order. */
+/** The amount left to pay of an order. */
 export const payableOfOrder = (order: ManagedOrder): Payable => ({
   amount: payableOf(order),
   currency: order.currency,

@@ -19,6 +19,7 @@ import { productBlocks } from '../content/app-frame.ts';
 import { productMarkdown } from '../markdown/product-markdown.ts';
 import { pageLength, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
+import { findShownParts } from './bundle-parts.ts';
 import { deliveryPlaces, smallestOrder } from './delivery-places.ts';
 import { productDelivery } from './delivery-span.ts';
 import { toPictures } from './pictures.ts';
@@ -179,6 +180,7 @@ async function renderContent(
       path: categoryPath(alias),
     })),
     crossSelling: crossSelling.map((one) => one.product),
+    parts: await findShownParts(visit, db, row),
     reviews: await findProductReviews(visit, db, masterId ?? productId),
     appBlocks: productBlocks(await installedApps(db, settings)),
   };

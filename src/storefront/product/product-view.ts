@@ -22,6 +22,7 @@ import {
 } from './product-card.ts';
 import { amountWithUnit, formatNumber } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
+import { partChoices, shownParts, type ShownPart } from './bundle-parts.ts';
 import { customTextField } from './customisation.ts';
 import { bulkPrices, detailsView, environmentView, labelLinks, videoLinks } from './details.ts';
 import { isGoods } from '../../pricing/goods.ts';
@@ -62,6 +63,8 @@ export interface ProductPageModel {
   /** The categories above the product. */
   breadcrumbs: Breadcrumb[];
   crossSelling: Product[];
+  /** What a bundle consists of; none: it is one thing. */
+  parts: readonly ShownPart[];
   /** undefined: there are none to show. */
   reviews: ProductReviews | undefined;
   /** What apps show on pages of products. */
@@ -115,8 +118,8 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           ${productWithdrawalNote(visit, offer)}
           ${chosen && variationChoices(visit, { row, variations, chosen })}
           ${availability(visit, offer, { isShort: delivery !== undefined })}
-          ${delivery && html`<p class="arrival">${delivery.text}</p>`}
-          ${offer.forSale && deliveryPlacesView(visit, places, currency, now)} ${buyForm(visit, offer)}
+          ${delivery && html`<p class="arrival">${delivery.text}</p>`} ${shownParts(visit, model.parts)}
+          ${offer.forSale && deliveryPlacesView(visit, places, currency, now)} ${buyForm(visit, offer, model)}
           ${wishlistForm(visit, offer, isWished)} ${notifyForm(visit, offer)} ${bulkPrices(visit, offer)}
         </div>
         <div class="more">
@@ -209,7 +212,11 @@ function taxNote(visit: Visit, product: Product, hasVat: boolean): Markup | fals
 const BUY_FORM = 'buy';
 const NOTIFY_FORM = 'notify';
 
-function buyForm(visit: Visit, product: Product): Markup | false {
+function buyForm(
+  visit: Visit,
+  product: Product,
+  { parts, row }: Pick<ProductPageModel, 'parts' | 'row'>,
+): Markup | false {
   const { locale, settings } = visit;
   const messages = messagesIn(locale).storefront.product;
   const { minOrder, intervalOrder, productId } = product;
@@ -228,6 +235,7 @@ function buyForm(visit: Visit, product: Product): Markup | false {
     data-cart-add
   >
     <input type="hidden" name="productId" value="${productId}" />
+    ${partChoices(visit, parts, { hasPriceOfParts: row.facts.partsDiscount !== undefined })}
     ${customTextField(visit, product)}
     <div class="field">
       <label for="quantity">${messages.quantity}</label>

@@ -27,7 +27,7 @@ const FORM = {
 };
 
 /**
- * The reviews of what an order has brought, for whoever has the link in the invitation, or comes from the page of the
+ * The reviews of the products of an order, for anyone who has the link in the invitation, or comes from the page of the
  * order.
  */
 export function ownReviewPages(pages: Pages, tokens: IdTokens, orders: OrderTokens): void {
@@ -108,8 +108,10 @@ export function ownReviewPages(pages: Pages, tokens: IdTokens, orders: OrderToke
     async (visit, request) => {
       const purchase = await openPurchase(visit, request, tokens);
       const { productId } = productOf(purchase, request);
-      const { customerId } = purchase.order;
-      await visit.db.transaction((tx) => withdrawReview(tx, visit.shopId, { productId, customerId }));
+      const { customerId, orderId } = purchase.order;
+      await visit.db.transaction((tx) =>
+        withdrawReview(tx, visit.shopId, { productId, customerId, orderId }),
+      );
       return new Redirect(
         shopPath(visit, purchase.path),
         messagesIn(visit.locale).storefront.reviews.deleted,
@@ -123,8 +125,10 @@ interface PurchasedProduct {
   productId: string;
   productNumber: string;
   name: string;
-  /** The customer's own. */
+  /** The customer's own, written for this order. */
   review: ReviewRow | undefined;
+  /** The customer has reviewed it for another order, and changes the review there. */
+  isReviewedElsewhere: boolean;
 }
 
 interface Purchase {
@@ -155,12 +159,17 @@ async function openPurchase(
     findProductRows(db, shopId, productIds),
     findReviewsBy(db, shopId, order.customerId, productIds),
   ]);
-  const products = rows.map((row) => ({
-    productId: row.productId,
-    productNumber: row.productNumber,
-    name: nameOf(row, settings, locale),
-    review: reviews.find(({ productId }) => productId === row.productId),
-  }));
+  const products = rows.map((row) => {
+    const written = reviews.find(({ productId }) => productId === row.productId);
+    const review = written?.orderId === order.orderId ? written : undefined;
+    return {
+      productId: row.productId,
+      productNumber: row.productNumber,
+      name: nameOf(row, settings, locale),
+      review,
+      isReviewedElsewhere: written !== review,
+    };
+  });
   return { order, path: `/reviews/${request.params['token']!}`, products };
 }
 
@@ -169,7 +178,7 @@ function productOf({ products }: Purchase, { params }: Pick<PageRequest, 'params
   const product = isId(productId)
     ? products.find((one) => one.productId === productId.toUpperCase())
     : undefined;
-  if (!product) throw notFound();
+  if (!product || product.isReviewedElsewhere) throw notFound();
   return product;
 }
 
@@ -199,7 +208,7 @@ function overviewPage(visit: Visit, { path, products }: Purchase): Page {
 
 function productLine(visit: Visit, path: string, product: PurchasedProduct): Markup {
   const messages = messagesIn(visit.locale).storefront.reviews;
-  const { productId, productNumber, name, review } = product;
+  const { productId, productNumber, name, review, isReviewedElsewhere } = product;
   return html`<li>
     <div class="what">
       <p><a href="${shopPath(visit, productPath(productNumber))}">${name}</a></p>
@@ -211,10 +220,14 @@ function productLine(visit: Visit, path: string, product: PurchasedProduct): Mar
           >
         </p>`
       }
+      ${isReviewedElsewhere && html`<p><small>${messages.reviewedElsewhere}</small></p>`}
     </div>
-    <a class="button quiet" href="${shopPath(visit, `${path}/${productId}`)}"
-      >${review ? messages.change : messages.write}<span class="visually-hidden">: ${name}</span></a
-    >
+    ${
+      !isReviewedElsewhere &&
+      html`<a class="button quiet" href="${shopPath(visit, `${path}/${productId}`)}"
+        >${review ? messages.change : messages.write}<span class="visually-hidden">: ${name}</span></a
+      >`
+    }
   </li>`;
 }
 

@@ -36,7 +36,7 @@ export function ratingText({ locale }: Visit, { average, count }: Rating): strin
   return messagesIn(locale).storefront.reviews.summary({ average: formatNumber(average, locale), count });
 }
 
-/** The stars as a picture, for whoever sees it; the text beside it says the same. */
+/** The stars as a picture; the text beside it says the same to screen readers. */
 function starsPicture(stars: number): Markup {
   const full = Math.round(stars);
   return html`<span class="stars" aria-hidden="true">${'★'.repeat(full)}${'☆'.repeat(5 - full)}</span>`;

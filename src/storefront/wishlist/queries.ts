@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../../db/database.ts';
+import { deleteOld } from '../../db/delete-old.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import { secretHash } from '../../kernel/ids.ts';
 import { versionColumns, type FoundVersion } from '../../catalogue/products/queries.ts';
@@ -75,20 +76,10 @@ export async function moveWishlistItems(tx: Transaction, shopId: string, from: B
   await tx.run(sql`delete from wish where shop_id = ${shopId} and visitor_hash = ${from}`);
 }
 
+const deleteWishes = deleteOld('wish', 'created_at', { visitor_hash: 'bytea', product_id: 'uuid' });
+
 /** Deletes old items, because a visitor who has been away for so long has lost the cookie. */
 export const wishlistCleanup: CleanupStep = {
   name: 'wishes',
-  run: async (db, limit) => {
-    const old = await db.many<{ shopId: string; visitorHash: Buffer; productId: string }>(sql`
-      select shop_id as "shopId", visitor_hash as "visitorHash", product_id as "productId" from wish
-      where created_at < ${new Date(db.now.getTime() - MAX_AGE)} order by created_at limit ${limit}`);
-    await db.run(sql`
-      delete from wish
-      using unnest(${old.map(({ shopId }) => shopId)}::text[],
-        ${old.map(({ visitorHash }) => visitorHash)}::bytea[], ${old.map(({ productId }) => productId)}::uuid[])
-        as old (shop_id, visitor_hash, product_id)
-      where wish.shop_id = old.shop_id and wish.visitor_hash = old.visitor_hash
-        and wish.product_id = old.product_id`);
-    return old.length;
-  },
+  run: (db, limit) => deleteWishes(db, new Date(db.now.getTime() - MAX_AGE), limit),
 };

@@ -68,7 +68,8 @@ export function createApp({ store, origins }: AppOptions): Server {
       'clientId' | 'clientSecret' | 'shopId' | 'apiUrl'
     >;
     const issuer = originOf(given.apiUrl);
-    if (!origins.includes(issuer)) throw new Refused(403, 'This installation of Kontor is not known');
+    if (!origins.includes(issuer))
+      throw new Refused(403, `KONTOR_URL does not name this installation: ${issuer}`);
     const { page, shop } = await checked(() =>
       verifyFrameToken(bearer(request), { issuer, clientId: given.clientId }),
     );

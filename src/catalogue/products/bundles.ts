@@ -1,0 +1,162 @@
+import type { Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { invalid, Refusal } from '../../http/errors.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
+import type { BundlePart, Prices, ProductFacts } from './facts.ts';
+import { priceIn } from './prices.ts';
+import type { StoredProduct } from './queries.ts';
+import { sumOfParts } from './sum-of-parts.ts';
+
+/** Bundles: products that are made of others, whose stock, and maybe whose price, follows from their parts. */
+
+export const MAX_PARTS = 20;
+export const MAX_PART_QUANTITY = 999;
+
+/** The bundles of these products. Of a variation, those too in which the customer chooses one of its master's. */
+const bundlesOf = (shopId: string, productIds: readonly string[]) => sql`
+  product.shop_id = ${shopId} and product.kind = 'regular' and product.facts ? 'parts'
+  and jsonb_path_query_array(product.facts, '$.parts[*].productId') ?| array(
+    select unnest(array[upper(part.product_id::text), upper(part.master_id::text)]) from product part
+    where part.shop_id = ${shopId} and part.product_id = any (${productIds}::uuid[])
+    union select upper(id::text) from unnest(${productIds}::uuid[]) as given (id))`;
+
+/**
+ * Locks the bundles of these products, in id order: after the products themselves, so that two transactions that take
+ * stock cannot deadlock.
+ */
+export async function lockBundlesOf(
+  tx: Transaction,
+  shopId: string,
+  productIds: readonly string[],
+): Promise<string[]> {
+  const rows = await tx.many<{ productId: string }>(sql`
+    select upper(product.product_id::text) as "productId" from product
+    where ${bundlesOf(shopId, productIds)} order by product.product_id for no key update`);
+  return rows.map(({ productId }) => productId);
+}
+
+export interface BundleStock {
+  productId: string;
+  before: number | null;
+  after: number | null;
+}
+
+/**
+ * The stock of locked bundles from that of their parts: how many of them the scarcest part is enough for. Of a master
+ * counts the variation with the largest stock. A part that was deleted leaves none; parts whose stock is not counted do
+ * not limit it. Returns the bundles whose stock has changed.
+ */
+export async function refreshBundleStock(
+  tx: Transaction,
+  shopId: string,
+  bundleIds: readonly string[],
+  at: Date,
+): Promise<BundleStock[]> {
+  if (bundleIds.length === 0) return [];
+  return tx.many<BundleStock>(sql`
+    update product set stock = fresh.stock, stock_changed_at = ${at}
+    from (
+      select bundle.product_id, bundle.stock as former, (
+        select min(floor((
+          select case when count(*) = 0 then 0 when bool_or(offer.stock is null) then null
+            else greatest(max(offer.stock), 0) end
+          from product offer
+          where offer.shop_id = ${shopId} and offer.kind <> 'master' and (
+            offer.product_id = (part ->> 'productId')::uuid
+            or offer.master_id = (part ->> 'productId')::uuid and offer.visible)
+        ) / (part ->> 'quantity')::numeric))
+        from jsonb_array_elements(bundle.facts -> 'parts') as part
+      ) as stock
+      from product bundle
+      where bundle.shop_id = ${shopId} and bundle.product_id = any (${bundleIds}::uuid[])
+    ) fresh
+    where product.shop_id = ${shopId} and product.product_id = any (${bundleIds}::uuid[])
+      and product.product_id = fresh.product_id and product.stock is distinct from fresh.stock
+    returning upper(product.product_id::text) as "productId", fresh.former::float8 as before,
+      product.stock::float8 as after`);
+}
+
+/** A product that can be a part, or a variation of it. */
+export interface PartProduct {
+  productId: string;
+  masterId: string | null;
+  productNumber: string;
+  kind: StoredProduct['kind'];
+  visible: boolean;
+  /** Its own, else its master's. */
+  prices: Prices | null;
+  orderUnit: ProductFacts['orderUnit'] | null;
+  isBundle: boolean;
+}
+
+/** These products, and the variations of those that are masters. */
+export function findPartProducts(
+  tx: Pick<Transaction, 'many'>,
+  shopId: string,
+  productIds: readonly string[],
+) {
+  return tx.many<PartProduct>(sql`
+    select upper(product.product_id::text) as "productId", upper(product.master_id::text) as "masterId",
+      product.product_number as "productNumber", product.kind, product.visible,
+      coalesce(product.prices, master.prices) as prices,
+      coalesce(product.facts -> 'orderUnit', master.facts -> 'orderUnit') as "orderUnit",
+      product.facts ? 'parts' as "isBundle"
+    from product
+    left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id
+    where product.shop_id = ${shopId} and (product.product_id = any (${productIds}::uuid[])
+      or product.master_id = any (${productIds}::uuid[]))
+    order by product.product_id`);
+}
+
+/** The parts that a merchant has chosen, if a bundle can be made of them. */
+export async function requestedParts(
+  tx: Transaction,
+  shopId: string,
+  product: Pick<StoredProduct, 'productId' | 'kind'>,
+  parts: readonly BundlePart[],
+): Promise<BundlePart[]> {
+  if (product.kind !== 'regular') throw new Refusal('BUNDLE_IS_VARIATION');
+  const given = parts.map(({ productId, quantity }) => ({ productId: productId.toUpperCase(), quantity }));
+  const known = await findPartProducts(
+    tx,
+    shopId,
+    given.map(({ productId }) => productId),
+  );
+  for (const [index, { productId }] of given.entries()) {
+    const part = known.find((one) => one.productId === productId);
+    const isTwice = given.findIndex((one) => one.productId === productId) < index;
+    if (!part || isTwice || productId === product.productId)
+      throw invalid('UNKNOWN_VALUE', `parts.${index}.productId`);
+    if (part.isBundle) throw new Refusal('PART_IS_BUNDLE', { product: part.productNumber });
+  }
+  const [above] = await lockBundlesOf(tx, shopId, [product.productId]);
+  if (above !== undefined) throw new Refusal('BUNDLE_IS_PART');
+  return given;
+}
+
+/**
+ * The price of a bundle that has none of its own. Where the customer chooses a variation, it is that with the cheapest;
+ * a dearer one costs more in the cart.
+ */
+export function priceOfParts(
+  { parts = [], partsDiscount = 0 }: ProductFacts,
+  known: readonly PartProduct[],
+  settings: Settings,
+): Prices | null {
+  const offers = parts.map(({ productId, quantity }) => ({
+    quantity,
+    offers: known.filter((one) => fillsPart(one, productId)),
+  }));
+  if (offers.some((part) => part.offers.length === 0)) return null;
+  const priced = offers.map(({ quantity, offers }) => {
+    const priceOf = ({ prices }: PartProduct) =>
+      priceIn(prices, settings.defaultCurrency, settings) ?? Infinity;
+    const cheapest = offers.reduce((least, one) => (priceOf(one) < priceOf(least) ? one : least));
+    const { prices, orderUnit } = cheapest;
+    return { quantity, product: { prices, ...(orderUnit && { orderUnit }) } };
+  });
+  return sumOfParts(priced, partsDiscount, settings);
+}
+
+const fillsPart = (one: PartProduct, partId: string) =>
+  one.kind !== 'master' && (one.productId === partId || (one.masterId === partId && one.visible));
