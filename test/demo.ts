@@ -19,6 +19,7 @@ import {
   type DrawnImage,
 } from '../src/commands/demo/draw-files.ts';
 import { createDemoShops, insertDemoShop } from '../src/commands/demo/demo-shop.ts';
+import type { Providers } from '../src/orders/payments/providers.ts';
 import { givenToken } from './builders.ts';
 import { CITUS_URL } from './cluster.ts';
 import { oncePerRun } from './once-per-run.ts';
@@ -30,10 +31,11 @@ import { createDatabase, mediaServer, startService, type Answer, type Service } 
 export async function startDemo(
   environment: Record<string, string> = {},
   now?: Date,
-  { hasImages } = { hasImages: false },
+  { hasImages = false, providers }: { hasImages?: boolean; providers?: Partial<Providers> } = {},
 ): Promise<Service> {
+  const own = { ...(providers && { providers }) };
   if (!isCopied()) {
-    const service = await startService(environment);
+    const service = await startService(environment, undefined, own);
     service.setClock(now);
     await createDemoShops(service.db, service.config);
     if (hasImages) await addDemoFiles(service.db, service.config, 'DemoShop');
@@ -41,7 +43,7 @@ export async function startDemo(
     return service;
   }
   const template = await demoTemplate(environment, now, hasImages);
-  const service = await startService(environment, undefined, { template });
+  const service = await startService(environment, undefined, { template, ...own });
   service.setClock(now);
   if (hasImages) await copyPictures(service.config);
   await service.app.shopHosts.refresh();

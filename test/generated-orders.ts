@@ -74,6 +74,7 @@ function contentFrom(cart: CartInput, shop: ShopRules): Content {
       defaultLocale: 'en_GB',
       locales: ['en_GB', 'de_DE'],
       units: {},
+      deliveryTimes: { timeZone: 'Europe/Berlin' },
     } as unknown as Settings,
     NOW,
   );
@@ -102,6 +103,9 @@ const promotion = (changes: Partial<Promotion>): Promotion => ({
   minimumQuantity: null,
   from: null,
   to: null,
+  weekdays: [],
+  fromHour: null,
+  toHour: null,
   countries: [],
   currencies: [],
   customerGroups: [],

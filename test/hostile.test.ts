@@ -387,7 +387,11 @@ function replaced(body: unknown, path: string, value: unknown): unknown {
   const steps = path.replaceAll('[]', '.0').split('.').filter(Boolean);
   const last = steps.pop()!;
   let place = copy as Record<string, unknown>;
-  for (const step of steps) place = place[step] as Record<string, unknown>;
+  // What the body leaves out is there for its key: a list, or an object.
+  for (const [at, step] of steps.entries()) {
+    const next = steps[at + 1] ?? last;
+    place = (place[step] ??= next === '0' ? [] : {}) as Record<string, unknown>;
+  }
   place[last] = value;
   return copy;
 }

@@ -65,7 +65,7 @@ const TABLES: Readonly<Record<string, string>> = {
   giftcards: 'gift_card, gift_card_entry',
   orders: `app_payment, bank_entry, customer_order, customer_total, customer_total_run, demo_payment, document_delivery, order_day,
     order_document, order_event, order_line, order_parcel, order_payment, order_return, order_shipment, order_tag, payment_account, payment_attempt,
-    report_day, report_month, report_month_state, report_run, report_state, transport_account`,
+    report_day, report_month, report_month_state, report_run, report_state, sold_gift_card, transport_account`,
   reviews: 'product_rating, review, review_invitation, review_objection, review_report',
   carts: 'cart, cart_day, cart_day_run',
   imports: 'import_record, shop_move, shop_move_line, shop_move_part',

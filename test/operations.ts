@@ -614,6 +614,7 @@ const allOfProduct = (variant: 'full' | 'list' | 'search') =>
     minOrder: number
     intervalOrder: number`,
     variant === 'full' ? `safetyInfo?~: object\n${under('safetyInfo', safetyInfo)}` : '',
+    `giftCard?~: object\n${under('giftCard', sparse(priced('minimum', 'maximum')))}`,
     variant === 'full' ? `legalInfo?~: object\n${under('legalInfo', sparse(legalInfo))}` : '',
     `productCode: string|null
     manufacturer: string|null
@@ -1967,6 +1968,15 @@ const couponLineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId
 
 const newOrderLine = 'productId: string\nquantity: number|string\ncustomText?: string|null';
 const newLine = shape(newOrderLine, 'choices?: array|null\nchoices[]: string');
+const newCartLine = shape(
+  newLine,
+  `giftCard?: object|null
+  giftCard.value?: number|string|null
+  giftCard.email?: string|null
+  giftCard.name?: string|null
+  giftCard.message?: string|null
+  giftCard.sendOn?: string|null`,
+);
 
 /** An address in which these keys must not be empty. */
 const requiring = (...keys: string[]) =>
@@ -2244,7 +2254,7 @@ export const OPERATIONS: readonly Operation[] = [
     },
     request: shape(
       'currency?: string|null\ntaxType?: string|null\nlocale?: string|null\nlineItems?: array|null',
-      under('lineItems[]', newLine),
+      under('lineItems[]', newCartLine),
       'forceCreate?: boolean|null\ncustomerId?: string|null',
       'billingAddress?: object|null',
       under('billingAddress', requiring('country', 'emailAddress')),
@@ -2303,7 +2313,7 @@ export const OPERATIONS: readonly Operation[] = [
     status: 201,
     params: { cartId: cart },
     body: async (shop) => ({ productId: await product(shop), quantity: 2 }),
-    request: newLine,
+    request: newCartLine,
     answer: cartShape(),
   }),
   operation('PUT /carts/{cartId}/line-items/{lineItemId}', 'public', {
@@ -2329,7 +2339,7 @@ export const OPERATIONS: readonly Operation[] = [
       { productId: await product(shop), quantity: 1 },
       { productId: await product(shop), quantity: 2 },
     ],
-    request: list(newLine),
+    request: list(newCartLine),
     lenient: '[]',
     answer: cartShape({ hasStatus: true }),
   }),
@@ -2481,7 +2491,10 @@ export const OPERATIONS: readonly Operation[] = [
       'on: string',
       array(
         'items',
-        shape('currency: string', priced('issued', 'redeemed', 'refunded', 'corrected', 'expired', 'owed')),
+        shape(
+          'currency: string',
+          priced('issued', 'redeemed', 'refunded', 'corrected', 'expired', 'revoked', 'owed'),
+        ),
       ),
     ),
   }),
@@ -3621,6 +3634,7 @@ export const OPERATIONS: readonly Operation[] = [
       isProductNumberVisible: false,
       ecoParticipationPrice: 0.5,
       shippingSurcharge: 25,
+      giftCard: { minimum: 10, maximum: 100 },
       durabilityGuarantee: {
         years: 5,
         brand: 'Beacon',
@@ -3676,6 +3690,9 @@ export const OPERATIONS: readonly Operation[] = [
       energyLabel.classes: string
       energyLabel.best: string
       energyLabel.file: string
+      giftCard?: object|null
+      giftCard.minimum: number|string
+      giftCard.maximum: number|string
       parts?: array|null
       parts[].productId: string
       parts[].quantity: integer

@@ -95,7 +95,12 @@ export interface PublishedKey {
 }
 
 /** The profile at /.well-known/ucp. `home` is the address of the shop's own host. */
-export function shopProfile(settings: OfferSettings, home: string, keys: readonly PublishedKey[]) {
+export function shopProfile(
+  settings: OfferSettings,
+  home: string,
+  keys: readonly PublishedKey[],
+  handlers: Readonly<Record<string, object[]>>,
+) {
   const service = (transport: 'rest' | 'mcp', path: string, schema: string) => ({
     version: UCP_VERSION,
     spec: `${SPECIFICATION}/specification/overview`,
@@ -126,7 +131,7 @@ export function shopProfile(settings: OfferSettings, home: string, keys: readonl
           ],
         ]),
       ),
-      payment_handlers: {},
+      payment_handlers: handlers,
     },
     ...(keys.length > 0 && { keys }),
   };

@@ -335,8 +335,11 @@ test('a checkout session leads its buyer to the shop, and orders nothing itself'
   });
   expect([completed.status, completed.body]).toEqual([200, body]);
   expect(await orders()).toEqual(before);
-  const cancelled = await send('POST', `/checkout-sessions/${body.id}/cancel`, {});
+  const headers = { 'idempotency-key': 'cancel-1' };
+  const cancel = () => send('POST', `/checkout-sessions/${body.id}/cancel`, {}, { headers });
+  const cancelled = await cancel();
   expect([cancelled.body.status, cancelled.body.continue_url]).toEqual(['canceled', undefined]);
+  expect((await cancel()).body).toEqual(cancelled.body);
   expect((await send('GET', `/checkout-sessions/${body.id}`)).body.messages[0].code).toBe('not_found');
 });
 

@@ -6,11 +6,13 @@ import type { ShownCart } from './carts/cart-view.ts';
 import type { AssistantContext, OperationCall } from './context.ts';
 import type { Message } from './messages.ts';
 import { Fulfillment, Payment } from './details/schema.ts';
+import { paymentHandlers } from './payment.ts';
 import { Text } from './schema.ts';
 
 /**
- * A checkout session is a cart whose buyer is about to order. The order button stays with the person: every session leads
- * to the checkout of the shop, with a copy of this very cart.
+ * A checkout session is a cart whose buyer is about to order. Unless the assistant has a token of its buyer that the shop
+ * takes, the order button stays with the person: every session leads to the checkout of the shop, with a copy of this very
+ * cart.
  */
 
 export const CHECKOUT: Capability = 'dev.ucp.shopping.checkout';
@@ -26,9 +28,17 @@ export const SessionRequest = Type.Object({
   cart_id: Type.Optional(Text('The cart that becomes the session; what else is named is ignored then.', 200)),
 });
 
-/** A session with lines that can be ordered waits for its buyer; else the assistant has something to change first. */
-export const showSession: ShowCart = async (cart: ShownCart, context: AssistantContext) => {
+/**
+ * A session with lines that can be ordered waits for the token of its buyer where the shop takes one, and for its buyer
+ * otherwise; else the assistant has something to change first.
+ */
+export const showSession: ShowCart = async (
+  { isOrderable, ...cart }: ShownCart,
+  context: AssistantContext,
+) => {
   const isIncomplete = cart.line_items.length === 0 || cart.messages.some(isForAssistant);
+  const method = await context.paymentMethod();
+  const isReady = method && isOrderable && !isIncomplete && !cart.messages.some(isForBuyer);
   const buyerNeeded: Message = {
     type: 'error',
     code: 'buyer_input_required',
@@ -38,11 +48,11 @@ export const showSession: ShowCart = async (cart: ShownCart, context: AssistantC
   return {
     ucp: {
       ...envelope([CHECKOUT, ...extensionsOf(CHECKOUT, context.capabilities)]),
-      payment_handlers: {},
+      payment_handlers: paymentHandlers(method),
     },
     ...cart,
-    status: isIncomplete ? 'incomplete' : 'requires_escalation',
-    messages: [...cart.messages, buyerNeeded],
+    status: isIncomplete ? 'incomplete' : isReady ? 'ready_for_complete' : 'requires_escalation',
+    messages: isReady ? cart.messages : [...cart.messages, buyerNeeded],
     links: await context.links(),
   };
 };
@@ -52,6 +62,9 @@ const isForAssistant = (message: Message) =>
   message.type === 'error' &&
   message.severity === 'recoverable' &&
   !['not_found', 'out_of_stock', 'quantity_limited', 'item_unavailable'].includes(message.code);
+
+/** Only a person can do it, in the shop. */
+const isForBuyer = (message: Message) => message.type === 'error' && message.severity !== 'recoverable';
 
 /** A cart becomes the session itself, so there is never a second one of it. */
 export function createSession(call: OperationCall): Promise<object> {

@@ -1,7 +1,9 @@
 import type { AppCalls } from '../apps/calls/calls.ts';
 import type { CartStore } from '../carts/cart-store.ts';
 import type { ShopDatabase, Transaction } from '../db/database.ts';
-import type { Settings } from '../shops/settings/settings.ts';
+import type { PlaceOrder } from '../checkout/order-cart.ts';
+import type { PaymentDeps } from '../orders/payments/calls.ts';
+import type { PaymentMethod, Settings } from '../shops/settings/settings.ts';
 import type { Agent } from './agent.ts';
 import type { NamedCart } from './carts/cart-id.ts';
 import type { AssistantTokens } from './tokens.ts';
@@ -28,6 +30,12 @@ export interface AssistantContext {
   appCalls: AppCalls;
   /** Looks codes of coupons up, of which a client may guess a few only. */
   findCodes: (codes: readonly string[]) => Promise<WantedCodes>;
+  placeOrder: PlaceOrder;
+  /** Counts an order against the limit of the client. */
+  countOrder: () => Promise<void>;
+  payments: PaymentDeps;
+  /** The payment method that assistants may pay with; undefined: buyers pay in the shop. */
+  paymentMethod: () => Promise<PaymentMethod | undefined>;
   /** The pages about the law and the terms of the shop. */
   links: () => Promise<Link[]>;
 }
@@ -49,4 +57,6 @@ export interface OperationCall {
   cart?: NamedCart;
   /** Runs what writes, once for each Idempotency-Key; an answer that says an error undoes it. */
   write: (work: (tx: Transaction) => Promise<object>) => Promise<object>;
+  /** The answer that this Idempotency-Key has already; undefined: none. */
+  answered: () => Promise<object | undefined>;
 }

@@ -1,5 +1,6 @@
 import type { AppCalls } from '../apps/calls/calls.ts';
 import type { CartStore } from '../carts/cart-store.ts';
+import type { PlaceOrder } from '../checkout/order-cart.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { AnswerSeal } from '../http/idempotency.ts';
@@ -18,6 +19,7 @@ export interface AssistantDeps {
   calls: AssistantCalls;
   carts: CartStore;
   appCalls: AppCalls;
+  placeOrder: PlaceOrder;
   payments: PaymentDeps;
   answerSeal: AnswerSeal;
   loadKey: () => Promise<Buffer>;

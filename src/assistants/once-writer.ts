@@ -3,7 +3,7 @@ import { Refusal } from '../http/errors.ts';
 import { checkKey, onceOnly, type AnswerSeal } from '../http/idempotency.ts';
 import type { Agent } from './agent.ts';
 import type { OperationCall } from './context.ts';
-import { isFailure } from './outcome.ts';
+import { failure, isFailure } from './outcome.ts';
 import { ProtocolProblem } from './problem.ts';
 
 interface Write {
@@ -31,8 +31,8 @@ export function onceWriter(
   db: ShopDatabase,
   { shopId, agent, key, name, given }: Write,
   answerSeal: AnswerSeal,
-): OperationCall['write'] {
-  return async (work) => {
+): Pick<OperationCall, 'write' | 'answered'> {
+  const write: OperationCall['write'] = async (work) => {
     const run = async (tx: Transaction) => {
       const answer = await work(tx);
       if (isFailure(answer)) throw new Undone(answer);
@@ -62,5 +62,15 @@ export function onceWriter(
       }
       throw error;
     }
+  };
+  return {
+    write,
+    answered: async () => {
+      if (key === undefined) return undefined;
+      // An answer that says an error is not stored.
+      const unanswered = failure('dev.ucp.shopping.checkout', 'unanswered', '');
+      const answer = await write(async () => unanswered);
+      return answer === unanswered ? undefined : answer;
+    },
   };
 }

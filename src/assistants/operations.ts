@@ -4,12 +4,13 @@ import { LookupRequest, lookUpCatalogue } from './catalogue/lookup.ts';
 import { ProductRequest, showProduct } from './catalogue/product-detail.ts';
 import { searchCatalogue, SearchRequest } from './catalogue/search.ts';
 import { extensionsOf, type Capability } from './capabilities.ts';
-import { CHECKOUT, ReplacedSession, SessionRequest, showSession } from './checkout-sessions.ts';
+import { CHECKOUT, ReplacedSession, SessionRequest } from './checkout-sessions.ts';
+import { completeSession, CompleteRequest } from './complete.ts';
 import type { OperationCall } from './context.ts';
 import { failure, success } from './outcome.ts';
 import { ORDER, readOrder } from './orders/orders.ts';
 import { Context } from './schema.ts';
-import { endSession, openSession, readSession, replaceSession, withSession } from './sessions.ts';
+import { endSession, openSession, readSession, replaceSession } from './sessions.ts';
 
 /** An operation of the protocol: a route of its REST binding, and a tool of its MCP binding. */
 export interface AssistantOperation {
@@ -54,7 +55,7 @@ const CART = 'dev.ucp.shopping.cart';
 
 const NoRequest = Type.Object({ context: Type.Optional(Context) });
 
-const showCart: ShowCart = async (cart, { capabilities }) =>
+const showCart: ShowCart = async ({ isOrderable: _ofSessions, ...cart }, { capabilities }) =>
   success([CART, ...extensionsOf(CART, capabilities)], cart);
 
 /** What is done with a cart, and the same with a checkout session, which is one. */
@@ -179,14 +180,15 @@ export const OPERATIONS: readonly AssistantOperation[] = [
   {
     name: 'complete_checkout',
     title: 'Complete a checkout session',
-    description: 'The buyer places the order in the shop, so the answer leads there.',
+    description:
+      'Places the order and pays it with a token of the buyer, if the shop takes one; else the answer leads to the shop.',
     method: 'POST',
     path: '/checkout-sessions/:id/complete',
     capability: CHECKOUT,
     argument: 'checkout',
-    input: NoRequest,
-    writes: false,
-    run: (call) => withSession(call, 'complete', (open) => readCart(open, CHECKOUT, showSession)),
+    input: CompleteRequest,
+    writes: true,
+    run: completeSession,
   },
   {
     name: 'get_order',

@@ -145,6 +145,8 @@ export interface SessionState extends SessionRow {
   pickedUpAt: Date | null;
   /** The first order of a buyer; null: nobody has ordered. */
   orderId: string | null;
+  /** The assistant itself has ordered the cart: buyers get a copy of it. */
+  isOrderedByAssistant: boolean;
 }
 
 export function findSession(db: Queries, shopId: string, sessionId: string) {
@@ -156,7 +158,10 @@ export function findSession(db: Queries, shopId: string, sessionId: string) {
         where customer_order.shop_id = ${shopId}
           and customer_order.assistant_session_id = assistant_session.session_id
         order by order_id limit 1
-      ) as "orderId"
+      ) as "orderId", exists (
+        select from customer_order
+        where customer_order.shop_id = ${shopId} and customer_order.cart_id = assistant_session.cart_id
+      ) as "isOrderedByAssistant"
     from assistant_session where shop_id = ${shopId} and session_id = ${sessionId}`);
 }
 

@@ -6,7 +6,7 @@ import { HttpError, unavailable } from '../http/errors.ts';
 import { logFailure, refusalOf } from '../http/failures.ts';
 import { readingCurrency } from '../http/locale.ts';
 import { isRpcMessage, rpcError, RpcProblem } from '../http/model-context.ts';
-import { countTry } from '../http/rate-limit.ts';
+import { addressCaller, countTry } from '../http/rate-limit.ts';
 import { etagOf } from '../http/raw-json.ts';
 import { compileBody, fieldProblemOf } from '../http/validation.ts';
 import { newId } from '../kernel/ids.ts';
@@ -30,8 +30,12 @@ import type { Message } from './messages.ts';
 import { onceWriter } from './once-writer.ts';
 import { hasId, OPERATIONS, type AssistantOperation } from './operations.ts';
 import { isFailure } from './outcome.ts';
+import { paymentHandlers, tokenMethod } from './payment.ts';
 import { ProtocolProblem } from './problem.ts';
 import { assistantTokens } from './tokens.ts';
+
+/** As many as a visitor of the shop may place: each takes goods from the stock until it is paid or given up. */
+const ORDERS_PER_HOUR = 60;
 
 /** No request of the protocol comes near it. */
 const BODY_LIMIT = 262_144;
@@ -56,8 +60,10 @@ export async function assistantRoutes(app: FastifyInstance, deps: AssistantDeps)
 
     scope.get('/shop/:shopId/.well-known/ucp', { schema: { hide: true } }, async (request, reply) => {
       const { settings, home } = await openShop(request, deps);
-      const keys = await publishedKeys(deps.db.ofShop(settings.shopId), settings.shopId);
-      const text = JSON.stringify(shopProfile(settings, home, keys));
+      const db = deps.db.ofShop(settings.shopId);
+      const keys = await publishedKeys(db, settings.shopId);
+      const method = tokenMethod(settings, await loadShopLayout(db, settings, deps.payments), deps.payments);
+      const text = JSON.stringify(shopProfile(settings, home, keys, paymentHandlers(method)));
       const etag = `"${etagOf(text)}"`;
       reply.headers({
         'cache-control': `public, max-age=${PROFILE_AGE}`,
@@ -207,9 +213,8 @@ async function runOperation(
   const { context: asked } = given as { context?: { language?: string; currency?: string } };
   const locale = answerLocale(asked?.language, request.headers['accept-language'], settings);
   const db = deps.db.ofShop(settings.shopId);
-  const loadLinks = async () =>
-    legalLinks(await loadShopLayout(db, settings, deps.payments), { settings, locale, home });
-  let links: Promise<Link[]> | undefined;
+  let layout: Promise<ShopLayout> | undefined;
+  const loadLayout = () => (layout ??= loadShopLayout(db, settings, deps.payments));
   const context: AssistantContext = {
     agent,
     tokens: assistantTokens(await deps.loadKey()),
@@ -224,11 +229,19 @@ async function runOperation(
     capabilities: agent.capabilities,
     appCalls: deps.appCalls,
     findCodes: (codes) => findCodes(codes, db, settings.shopId, request.ip, deps),
-    links: () => (links ??= loadLinks()),
+    placeOrder: deps.placeOrder,
+    countOrder: async () => {
+      if (deps.config.RATE_LIMIT_ANONYMOUS === 0) return;
+      const caller = `assistant-orders/${addressCaller(request.ip)}`;
+      await countTry(deps.limiter, caller, ORDERS_PER_HOUR, 'orders');
+    },
+    payments: deps.payments,
+    paymentMethod: async () => tokenMethod(settings, await loadLayout(), deps.payments),
+    links: async () => legalLinks(await loadLayout(), { settings, locale, home }),
   };
   const name = `${operation.name} ${id}`;
-  const write = onceWriter(db, { shopId: settings.shopId, agent, key, name, given }, deps.answerSeal);
-  return operation.run({ context, request: given, id, write });
+  const once = onceWriter(db, { shopId: settings.shopId, agent, key, name, given }, deps.answerSeal);
+  return operation.run({ context, request: given, id, ...once });
 }
 
 /** Counts each code as a try until it turns out to be known, so that many requests at once can not guess more. */

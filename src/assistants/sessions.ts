@@ -3,7 +3,9 @@ import { updateAssistantSession } from '../carts/queries.ts';
 import type { Transaction } from '../db/database.ts';
 import { newId } from '../kernel/ids.ts';
 import { messagesIn } from '../kernel/messages.ts';
-import { findManagedOrder } from '../orders/queries.ts';
+import { payableOf } from '../orders/manage-change.ts';
+import { findAttempts, type Attempt } from '../orders/payments/queries.ts';
+import { findManagedOrder, type ManagedOrder } from '../orders/queries.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
 import type { Agent } from './agent.ts';
 import { envelope } from './capabilities.ts';
@@ -13,7 +15,9 @@ import { CHECKOUT, createSession, showCanceled, showSession } from './checkout-s
 import type { AssistantContext, OperationCall } from './context.ts';
 import { shownLine, shownTotals } from './carts/cart-view.ts';
 import { orderConfirmation } from './orders/order-view.ts';
+import type { Message } from './messages.ts';
 import { failure, isFailure } from './outcome.ts';
+import { paymentHandlers } from './payment.ts';
 import {
   cancelSession,
   deleteSessionsBefore,
@@ -77,7 +81,8 @@ async function sessionOf(
   return { sessionId, expiresAt };
 }
 
-const isOpen = ({ cancelledAt, expiresAt }: SessionRow, now: Date) => cancelledAt === null && expiresAt > now;
+export const isOpen = ({ cancelledAt, expiresAt }: SessionRow, now: Date) =>
+  cancelledAt === null && expiresAt > now;
 
 export const readSession = (call: OperationCall) =>
   withSession(call, 'read', (open) => readCart(open, CHECKOUT, showSession));
@@ -115,20 +120,23 @@ export async function withSession(
   if (!session) return missing(context);
   const closed = await closedAnswer(session, call, wish);
   if (closed) return closed;
-  const cart = { cartId: session.cartId, token: '', isAdmitted: true } as const;
-  const answer = await work({ ...call, cart }, session);
+  const answer = await work({ ...call, cart: cartOf(session) }, session);
   if (!isFailure(answer)) return inSession(answer, session, context);
   // The buyer may have opened or ordered it in the meantime.
   const later = await ownSession(call);
   return (later && (await closedAnswer(later, call, wish))) ?? answer;
 }
 
-async function ownSession({ context, id }: OperationCall): Promise<SessionState | undefined> {
+/** The session that a request names; undefined: it is not there, or another assistant's. */
+export async function ownSession({ context, id }: OperationCall): Promise<SessionState | undefined> {
   const { db, shopId, agent, tokens } = context;
   const sessionId = tokens.sessions.id(shopId, id);
   const session = sessionId === undefined ? undefined : await findSession(db, shopId, sessionId);
   return session && isOwn(session, agent) ? session : undefined;
 }
+
+/** The cart of a session, whose id is not the one of the session. */
+export const cartOf = ({ cartId }: SessionState) => ({ cartId, token: '', isAdmitted: true }) as const;
 
 /** undefined: the session is open for the wish. */
 async function closedAnswer(
@@ -139,42 +147,90 @@ async function closedAnswer(
   const { context } = call;
   const refuse = (code: string, content: string) => failure(CHECKOUT, code, content, context.home);
   if (session.orderId !== null) {
-    if (wish === 'read') return completedSession(context, session, session.orderId);
+    if (wish === 'read') return orderedSession(context, session, session.orderId);
     // A request that is repeated gets the answer that it got before the order.
-    const answer = await call.write(async () =>
-      wish === 'complete'
-        ? completedSession(context, session, session.orderId!)
-        : refuse('session_completed', 'The buyer has ordered'),
-    );
+    const answer = await call.write(async () => {
+      const now = await orderedSession(context, session, session.orderId!);
+      const isOver = (now as { status?: string }).status === 'completed';
+      if (wish === 'complete' || (!isOver && !isFailure(now))) return wish === 'complete' ? now : locked(now);
+      return refuse('session_completed', 'The buyer has ordered');
+    });
     return isFailure(answer) ? answer : inSession(answer, session, context);
   }
-  if (!isOpen(session, context.db.now)) return missing(context);
+  if (!isOpen(session, context.db.now)) {
+    // A request that is repeated gets its first answer, also if it has ended the session.
+    const answered = wish === 'read' ? undefined : await call.answered();
+    return answered ? inSession(answered, session, context) : missing(context);
+  }
   const isHandedOver = session.pickedUpAt !== null && wish === 'change';
   return isHandedOver ? refuse('handed_over', 'The buyer has opened the session in the shop') : undefined;
 }
 
-/** The session as its order has it; the order of a customer who was erased is not there. */
-async function completedSession(
+/** An order that waits for its payment can't be changed. */
+const locked = (answer: object): object => {
+  const problem: Message = {
+    type: 'error',
+    code: 'session_locked',
+    severity: 'recoverable',
+    content: 'The order is placed and waits for its payment',
+  };
+  return { ...answer, messages: [problem, ...((answer as { messages?: Message[] }).messages ?? [])] };
+};
+
+/**
+ * The session as its order has it; the order of a customer who was erased is not there. An order that the assistant itself
+ * pays completes the session when it is paid: until then another token may be sent.
+ */
+export async function orderedSession(
   context: AssistantContext,
   session: SessionState,
   orderId: string,
 ): Promise<object> {
   const { db, shopId } = context;
-  const order = await findManagedOrder(db, shopId, orderId);
+  const [order, attempts, method] = await Promise.all([
+    findManagedOrder(db, shopId, orderId),
+    findAttempts(db, shopId, orderId),
+    context.paymentMethod(),
+  ]);
   if (!order || order.erasedAt) return missing(context);
+  const status = session.isOrderedByAssistant ? statusOf(order, attempts.at(-1)) : 'completed';
+  const confirmation = orderConfirmation(order, context);
+  const isUnpaid = status === 'ready_for_complete';
+  const problem: Message = {
+    type: 'error',
+    code: 'payment_failed',
+    severity: 'recoverable',
+    path: '$.payment.instruments',
+    content: messagesIn(context.locale).storefront.payment.states.failed,
+  };
   const answer = {
-    ucp: { ...envelope([CHECKOUT]), payment_handlers: {} },
+    ucp: { ...envelope([CHECKOUT]), payment_handlers: paymentHandlers(isUnpaid ? method : undefined) },
     line_items: shownLines(order.content).map((line) => shownLine(line, context)),
     currency: order.currency,
     totals: shownTotals(order.content, context),
-    status: 'completed',
+    status,
     links: await context.links(),
-    order: orderConfirmation(order, context),
+    ...(isUnpaid && { messages: [problem], continue_url: confirmation.permalink_url }),
+    ...(status === 'completed' && { order: confirmation }),
   };
   return inSession(answer, session, context);
 }
 
-const inSession = (
+type OrderedStatus = 'ready_for_complete' | 'complete_in_progress' | 'completed' | 'canceled';
+
+/** Of an order that the assistant has placed; without an attempt to pay it the service has stopped in between. */
+function statusOf(order: ManagedOrder, last: Attempt | undefined): OrderedStatus {
+  if (last?.state === 'starting') return 'complete_in_progress';
+  if (last && MONEY_STATES.includes(last.state)) return 'completed';
+  if (order.cancelledAt) return 'canceled';
+  return payableOf(order) > 0 ? 'ready_for_complete' : 'completed';
+}
+
+/** The money is there, reserved, or on its way. */
+const MONEY_STATES: readonly Attempt['state'][] = ['processing', 'authorized', 'paid'];
+
+/** An answer about a cart, with the id and the end of its session. */
+export const inSession = (
   answer: object,
   { sessionId, expiresAt }: Pick<SessionRow, 'sessionId' | 'expiresAt'>,
   { shopId, tokens }: AssistantContext,
@@ -184,5 +240,6 @@ const inSession = (
   expires_at: expiresAt.toISOString(),
 });
 
-const missing = ({ locale, home }: AssistantContext) =>
+/** One and the same answer for what is not there, has ended or is somebody else's. */
+export const missing = ({ locale, home }: AssistantContext) =>
   failure(CHECKOUT, 'not_found', messagesIn(locale).storefront.cart.expired, home);

@@ -11,6 +11,7 @@ import { findGiftCardByCode, findGiftCardsByIds } from '../giftcards/queries.ts'
 import { CartGiftCards, GiftCardCodeBody } from '../giftcards/schema.ts';
 import type { CartContext, CartPatch, PricedCart, StoredCart } from './cart.ts';
 import type { CartStore } from './cart-store.ts';
+import type { Content } from '../pricing/content.ts';
 import { giftCardLimit, UnknownGiftCard } from './gift-card-limit.ts';
 
 /** More than people have, and few rows to lock for an order. */
@@ -109,7 +110,12 @@ export async function findCardPayments(
   { cart, priced }: PricedCart,
 ): Promise<CardPayment[]> {
   const cards = await findGiftCardsByIds(db, shopId, cart.giftCardIds);
-  return cardPayments(cards, priced.content.grandTotal, cart.currency, db.now);
+  return cardPayments(cards, payableByCards(priced.content), cart.currency, db.now);
+}
+
+/** Cards don't buy cards: money would get a new expiry by it. */
+function payableByCards({ grandTotal, lines }: Pick<Content, 'grandTotal' | 'lines'>): number {
+  return grandTotal - lines.reduce((sum, { giftCard, amount }) => (giftCard ? sum + amount : sum), 0);
 }
 
 async function toAnswer(

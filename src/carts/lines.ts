@@ -16,13 +16,14 @@ import { customTextProblem, givenText, type CustomTextProblem } from '../catalog
 import { priceIn } from '../catalogue/products/prices.ts';
 import { isForSale, maxOrderOf, ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import { productLabel, type CartProduct } from '../pricing/cart-product.ts';
-import type { StoredLine } from '../pricing/input.ts';
+import type { GiftCardWish, StoredLine } from '../pricing/input.ts';
 import type { CartContext, CartPatch, CartRow } from './cart.ts';
 import { isOpenToGuests } from '../shops/shop/visibility.ts';
 import { quantityInCart } from '../pricing/bundles.ts';
 import { allowedQuantity, quantityOfProduct } from '../pricing/quantity.ts';
 import { MAX_LINES } from '../orders/line-item-schema.ts';
 import { NewLine } from './schema.ts';
+import { giftCardWish, isSameWish, requestOfWish, type GiftCardRequest } from '../giftcards/wish.ts';
 import { amountOf, decimalOf } from '../http/request-fields.ts';
 
 /** The product is for sale but out of stock. */
@@ -74,6 +75,7 @@ interface LineRequest {
   productId: string;
   quantity: number | string;
   customText?: string | null | undefined;
+  giftCard?: GiftCardRequest | undefined;
   /** The variations that the customer has chosen for the parts of a bundle, in any order. */
   choices?: readonly string[] | null | undefined;
 }
@@ -85,7 +87,7 @@ interface LineRequest {
  */
 export function addLine(
   cart: CartRow,
-  { productId, quantity, customText: typed, choices }: LineRequest,
+  { productId, quantity, customText: typed, choices, giftCard: asked }: LineRequest,
   context: CartContext,
   at = '',
 ): CartPatch & { lines: StoredLine[] } {
@@ -100,9 +102,17 @@ export function addLine(
   const problem = customTextProblem(product.customisation, customText);
   if (problem) throw new WrongCustomText(problem, `${at}customText`, product.productNumber);
   const parts = filledParts(product, choices ?? [], cart, context);
-  const line = lines.find((one) => isSameChoice(one, { productId: product.productId, customText, parts }));
+  const { currency } = cart;
+  const giftCard = giftCardWish(
+    product,
+    asked,
+    { currency, settings: context.settings, now: context.now },
+    at,
+  );
+  const wanted = { productId: product.productId, customText, parts, ...(giftCard && { giftCard }) };
+  const line = lines.find((one) => isSameChoice(one, wanted));
   if (!line) {
-    if (textLengthOf(lines) + (customText?.length ?? 0) > MAX_CUSTOM_TEXT)
+    if (textLengthOf(lines) + (customText?.length ?? 0) + (giftCard?.message?.length ?? 0) > MAX_CUSTOM_TEXT)
       throw new Refusal('CART_TEXTS_TOO_LONG', { limit: MAX_CUSTOM_TEXT });
     const added = {
       lineItemId: newId(context.now),
@@ -113,7 +123,15 @@ export function addLine(
     if (lineCountOf([...lines, added]) > MAX_LINES) throw new Refusal('CART_FULL', { limit: MAX_LINES });
     const allowed = quantityOf(cart, added, product, more, context, field);
     return {
-      lines: [...lines, { ...added, quantity: allowed, ...(customText !== undefined && { customText }) }],
+      lines: [
+        ...lines,
+        {
+          ...added,
+          quantity: allowed,
+          ...(customText !== undefined && { customText }),
+          ...(giftCard && { giftCard }),
+        },
+      ],
     };
   }
   const sum = Math.min(Number((Number(line.quantity) + more).toFixed(6)), QUANTITY.max);
@@ -126,13 +144,19 @@ const lineCountOf = (lines: readonly StoredLine[]) =>
 
 /** More of the same product goes into its line, unless it comes with another text or with other parts. */
 export function isSameChoice(
-  one: Pick<StoredLine, 'productId' | 'customText' | 'parts'>,
-  other: { productId: string; customText?: string | undefined; parts?: readonly string[] | undefined },
+  one: Pick<StoredLine, 'productId' | 'customText' | 'parts' | 'giftCard'>,
+  other: {
+    productId: string;
+    customText?: string | undefined;
+    parts?: readonly string[] | undefined;
+    giftCard?: GiftCardWish | undefined;
+  },
 ): boolean {
   return (
     one.productId === other.productId &&
     one.customText === other.customText &&
-    isDeepStrictEqual(one.parts ?? [], other.parts ?? [])
+    isDeepStrictEqual(one.parts ?? [], other.parts ?? []) &&
+    isSameWish(one.giftCard, other.giftCard)
   );
 }
 
@@ -159,7 +183,10 @@ function filledParts(
 }
 
 export function textLengthOf(lines: readonly StoredLine[]): number {
-  return lines.reduce((length, { customText = '' }) => length + customText.length, 0);
+  return lines.reduce(
+    (length, { customText = '', giftCard }) => length + customText.length + (giftCard?.message?.length ?? 0),
+    0,
+  );
 }
 
 /** Adds all entries; where some may fail, adds those that it can and says why the others failed. */
@@ -195,11 +222,12 @@ export function joinLines(
   other: Pick<CartRow, 'lines' | 'currency'>,
   context: CartContext,
 ): { lines: StoredLine[]; refusals: Error[] } {
-  const entries = other.lines.map(({ productId, quantity, customText, parts }) => ({
+  const entries = other.lines.map(({ productId, quantity, customText, parts, giftCard }) => ({
     productId,
     quantity: Number(quantity),
     customText,
     ...(parts && { choices: parts }),
+    ...(giftCard && { giftCard: requestOfWish(giftCard, cart.currency) }),
   }));
   const { lines, refusals } = addLines(cart, entries, context, { mayFail: true });
   if (cart.currency !== other.currency) return { lines, refusals };

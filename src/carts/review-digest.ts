@@ -37,6 +37,7 @@ export function reviewDigest(
       line.ecoParticipation,
       line.taxClass.rate,
       ...(line.customText === undefined ? [] : [{ customText: line.customText }]),
+      ...(line.giftCard ? [{ giftCard: line.giftCard }] : []),
       ...(line.withdrawalExcluded ? [line.withdrawalExcluded] : []),
     ]),
     ...(content.bundles && {

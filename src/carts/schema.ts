@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { ShownFields } from '../shops/settings/shown-fields.ts';
+import { GiftCardRequest } from '../giftcards/wish.ts';
 import { MAX_PARTS } from '../catalogue/products/bundles.ts';
 import { CustomTextRequest } from '../catalogue/products/request-fields.ts';
 import { PercentInfo } from '../catalogue/products/schema.ts';
@@ -97,6 +98,7 @@ export const NewLine = Type.Object(
     productId: { ...Id, description: 'The product; of a master one of its variations.' },
     quantity: QuantityRequest,
     customText: CustomTextRequest,
+    giftCard: GiftCardRequest,
     choices: Given(
       Type.Array(Id, {
         maxItems: MAX_PARTS,

@@ -9,7 +9,8 @@ import { paymentWaitOf } from '../orders/order-state.ts';
 import type { OrderRow } from '../orders/queries.ts';
 import { releaseTime } from '../orders/release-time.ts';
 import { STATES, type State } from '../orders/schema.ts';
-import { destinationOf } from '../pricing/content.ts';
+import { isPossibleValue } from '../giftcards/wish.ts';
+import { destinationOf, wantedValue } from '../pricing/content.ts';
 import { soldUnits } from '../pricing/shown-lines.ts';
 import { largestQuantity, quantityOfProduct } from '../pricing/quantity.ts';
 import type { Settings } from '../shops/settings/settings.ts';
@@ -52,6 +53,7 @@ export function newOrder(priced: OrderableCart, now: Date, appId: string | null)
   if (delivery.isNeeded && !delivery.method && settings.shippingMethods.length > 0) {
     throw new Refusal('NO_SHIPPING_METHOD');
   }
+  const cartLines = new Map(cart.lines.map((line) => [line.lineItemId, line]));
   // The shop may have set the limits after the line was added.
   const sold = soldUnits(priced.priced);
   const soldLines = sold.map(({ line }) => line);
@@ -60,6 +62,9 @@ export function newOrder(priced: OrderableCart, now: Date, appId: string | null)
     const problem = customTextProblem(product.customisation, customText);
     if (problem)
       throw new Refusal('CUSTOM_TEXT_NOT_POSSIBLE', { product: productLabel(product, settings), problem });
+    const wanted = wantedValue(cartLines.get(line.lineItemId) ?? {}, product, cart.currency);
+    if (wanted !== null && !isPossibleValue(wanted, product, cart.currency, settings))
+      throw new Refusal('GIFT_CARD_VALUE_NOT_POSSIBLE', { product: productLabel(product, settings) });
     const max = largestQuantity(product.facts, settings);
     if (max !== null && quantityOfProduct(soldLines, productId) > max) {
       throw new Refusal('ORDER_LIMIT_EXCEEDED', { limit: max, product: productLabel(product, settings) });

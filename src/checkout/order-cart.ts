@@ -208,6 +208,9 @@ export function createPlaceOrder(
 const isRefusalOf = (error: unknown, codes: readonly string[]) =>
   error instanceof Refusal && codes.includes(error.code);
 
+/** Two orders created the same customer, or the customer was erased meanwhile. The next attempt succeeds. */
+export const ORDER_RACES: readonly unknown[] = ['customer_number', 'customer_order_customer'];
+
 const MAX_ATTEMPTS = 5;
 
 /** The VAT number was checked so long ago that the register has to be asked again, outside of the transaction. */

@@ -570,6 +570,7 @@ export async function buildApp({
     calls: assistantCalls,
     carts: cartStore,
     appCalls,
+    placeOrder,
     payments,
     answerSeal,
     loadKey,

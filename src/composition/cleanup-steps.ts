@@ -45,6 +45,7 @@ import { customerTotals } from '../orders/customer-totals.ts';
 import { reviewCleanup, reviewInvitations } from '../reviews/invite.ts';
 import { reportSums } from '../orders/reports/counting.ts';
 import { giftCardExpiry } from '../giftcards/expire.ts';
+import { giftCardDelivery } from '../orders/sold-cards/send.ts';
 import { unpaidOrderRelease } from '../orders/release-unpaid.ts';
 import { wishlistCleanup } from '../storefront/wishlist/queries.ts';
 
@@ -56,6 +57,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
   return [
     unpaidOrderRelease,
     giftCardExpiry,
+    giftCardDelivery,
     ...(config.CART_ABANDONED_AFTER > 0 ? [abandonedCarts(config.CART_ABANDONED_AFTER)] : []),
     reviewInvitations,
     answerCleanup,

@@ -508,6 +508,14 @@ describe("a shop's own words", () => {
       orderNumber: 'ORD261115/1001',
       amount: '€9.80',
     },
+    giftCard: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      amount: '€50.00',
+      name: 'Anna',
+      giver: 'Ada Lovelace',
+      message: 'Happy birthday!',
+    },
     returnApproved: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',

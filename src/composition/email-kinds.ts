@@ -12,6 +12,7 @@ import { newOrderEmail } from '../orders/new-order-email.ts';
 import { documentEmail } from '../orders/documents/document-email.ts';
 import { paymentFailedEmail, paymentProblemEmail, paymentReceivedEmail } from '../orders/payment-emails.ts';
 import { paymentInstructionsEmail } from '../orders/payment-instructions-email.ts';
+import { giftCardEmail } from '../orders/sold-cards/email.ts';
 import { refundEmail } from '../orders/refund-email.ts';
 import {
   returnApprovedEmail,
@@ -41,6 +42,7 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   cancelEmail,
   returnEmail,
   refundEmail,
+  giftCardEmail,
   returnApprovedEmail,
   returnRejectedEmail,
   withdrawalLink,

@@ -8,6 +8,7 @@ import {
   insertGiftCard,
   lockGiftCards,
   updateBalances,
+  updateCode,
   type GiftCardEntry,
 } from './queries.ts';
 
@@ -20,8 +21,9 @@ export type NewGiftCard = Pick<GiftCard, 'currency' | 'expiresOn' | 'customerId'
   /** Minor units, more than 0. */
   amount: number;
   appId: string | null;
-  /** The refunded order, for store credit. */
+  /** The refunded order, for store credit; the one that has sold it. */
   orderId: string | null;
+  isSold?: boolean;
 };
 
 export interface IssuedGiftCard extends GiftCard {
@@ -32,7 +34,7 @@ export interface IssuedGiftCard extends GiftCard {
 export async function issueGiftCard(
   tx: Transaction,
   shopId: string,
-  { amount, appId, orderId, ...facts }: NewGiftCard,
+  { amount, appId, orderId, isSold = false, ...facts }: NewGiftCard,
 ): Promise<IssuedGiftCard> {
   const code = newGiftCardCode();
   const giftCardId = newId(tx.now);
@@ -40,7 +42,7 @@ export async function issueGiftCard(
   // The customer is locked by the insert, and must be before the counter.
   await insertGiftCard(tx, shopId, { ...card, codeHash: giftCardCodeHash(code) });
   const at = await takeTimeOfCommit(tx, shopId);
-  const kind = orderId === null ? 'issue' : 'refund';
+  const kind = orderId === null || isSold ? 'issue' : 'refund';
   await addEntries(tx, shopId, [{ ...card, kind, amount, orderId, appId, reason: null, at }]);
   return { ...card, balance: amount, blockedAt: null, code };
 }
@@ -61,12 +63,28 @@ export async function changeBalance(
   tx: Transaction,
   shopId: string,
   card: GiftCard,
-  entry: Pick<GiftCardEntry, 'kind' | 'amount' | 'appId' | 'reason'>,
+  entry: Pick<GiftCardEntry, 'kind' | 'amount' | 'appId' | 'reason'> &
+    Partial<Pick<GiftCardEntry, 'orderId'>>,
 ): Promise<GiftCard> {
   const { giftCardId, expiresOn } = card;
   const at = await takeTimeOfCommit(tx, shopId);
-  await addEntries(tx, shopId, [{ ...entry, giftCardId, expiresOn, orderId: null, at }]);
+  await addEntries(tx, shopId, [{ orderId: null, ...entry, giftCardId, expiresOn, at }]);
   return { ...card, balance: card.balance + entry.amount };
+}
+
+/** Gives a card that this transaction has locked a new code; the former one is unknown from now on. */
+export async function renewCode(
+  tx: Transaction,
+  shopId: string,
+  { giftCardId }: Pick<GiftCard, 'giftCardId'>,
+): Promise<string> {
+  const code = newGiftCardCode();
+  await updateCode(tx, shopId, {
+    giftCardId,
+    codeHash: giftCardCodeHash(code),
+    lastCharacters: code.slice(-4),
+  });
+  return code;
 }
 
 /** Pays an order with cards that this transaction has locked, and whose balances suffice. */

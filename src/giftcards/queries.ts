@@ -101,7 +101,17 @@ export function updateGiftCardBlock(
     update gift_card set blocked_at = ${blockedAt} where shop_id = ${shopId} and gift_card_id = ${giftCardId}`);
 }
 
-export type EntryKind = 'issue' | 'redeem' | 'refund' | 'correct' | 'expire';
+export function updateCode(
+  tx: Transaction,
+  shopId: string,
+  card: Pick<GiftCard, 'giftCardId' | 'lastCharacters'> & { codeHash: Buffer },
+) {
+  return tx.run(sql`
+    update gift_card set code_hash = ${card.codeHash}, last_characters = ${card.lastCharacters}
+    where shop_id = ${shopId} and gift_card_id = ${card.giftCardId}`);
+}
+
+export type EntryKind = 'issue' | 'redeem' | 'refund' | 'correct' | 'expire' | 'revoke';
 
 /** A row of the ledger of a card. It is never changed. */
 export interface GiftCardEntry {
@@ -190,6 +200,7 @@ export interface OwedSum {
   refunded: number;
   corrected: number;
   expired: number;
+  revoked: number;
   owed: number;
 }
 
@@ -202,6 +213,7 @@ export function findOwed(db: Queries, shopId: string, before: Date) {
       coalesce(sum(entry.amount) filter (where entry.kind = 'refund'), 0)::bigint as refunded,
       coalesce(sum(entry.amount) filter (where entry.kind = 'correct'), 0)::bigint as corrected,
       coalesce(sum(entry.amount) filter (where entry.kind = 'expire'), 0)::bigint as expired,
+      coalesce(sum(entry.amount) filter (where entry.kind = 'revoke'), 0)::bigint as revoked,
       sum(entry.amount)::bigint as owed
     from gift_card_entry entry
     join gift_card card on card.shop_id = ${shopId} and card.gift_card_id = entry.gift_card_id

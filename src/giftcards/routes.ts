@@ -281,6 +281,7 @@ export function giftCards(api: Operations): void {
           refunded: price(amounts.refunded),
           corrected: price(amounts.corrected),
           expired: price(amounts.expired),
+          revoked: price(amounts.revoked),
           owed: price(amounts.owed),
         };
       }),

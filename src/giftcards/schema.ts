@@ -115,7 +115,7 @@ const EntryAnswer = Type.Object(
   {
     entryId: Id,
     recordedOn: Timestamp,
-    kind: Type.Enum(['issue', 'redeem', 'refund', 'correct', 'expire'], {
+    kind: Type.Enum(['issue', 'redeem', 'refund', 'correct', 'expire', 'revoke'], {
       description: 'Why the balance has changed.',
       examples: ['redeem'],
     }),
@@ -139,6 +139,7 @@ export const OwedAnswer = Type.Object(
         refunded: price('What came back to cards, store credit included.'),
         corrected: price('The sum of all corrections.'),
         expired: price('What was left on cards that have expired; negative.'),
+        revoked: price('What was taken back with cards whose purchase was refunded; negative.'),
         owed: price('The sum of these: what the shop owes to the holders of its cards.'),
       }),
       { description: 'One for each currency in which cards were issued until then.' },

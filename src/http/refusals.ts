@@ -157,6 +157,14 @@ export const SHARED_REFUSALS = {
     message: 'No more than {amount} is left on the gift card',
     field: 'amount',
   },
+  GIFT_CARD_VALUE_NOT_POSSIBLE: {
+    status: 409,
+    message: 'The value of {product} is no longer possible: put it into the cart again',
+  },
+  GIFT_CARD_SPENT: {
+    status: 409,
+    message: 'A gift card that this order has sold was redeemed: it cannot be revoked',
+  },
   PRODUCT_IS_MASTER: {
     status: 400,
     message: '{product} has variations, put one of them into the cart',

@@ -13,6 +13,7 @@ import type { ManagedOrder } from './queries.ts';
 import { refunded } from './refund.ts';
 import { findRefundableCards } from './manage-queries.ts';
 import { sentQuantities } from './returns.ts';
+import { revokeSoldCards } from './sold-cards/revoke.ts';
 import { giveBackPromotions } from '../coupons/promotion-queries.ts';
 import { giveBackCoupon } from '../coupons/redemption-queries.ts';
 
@@ -54,6 +55,7 @@ export async function recordCancellation(
     counted.map(({ promotionId }) => promotionId),
     order.customerId,
   );
+  await revokeSoldCards(tx, shopId, order, null, { appId, isWithdrawal: cause === 'withdrawal' });
   const cancelled = await changeOrder(tx, shopId, order, {
     cancelledAt: tx.now,
     rejectedOn: order.rejectedOn ?? tx.now,

@@ -6,6 +6,7 @@ import { moveCustomerTotals, type CustomerShare } from './customer-totals.ts';
 import { insertOrderLines, moveDaySum, type CountedOrder } from './day-sums.ts';
 import { orderEvents } from './order-events.ts';
 import type { ManagedOrder } from './queries.ts';
+import { issueSoldCards, sellsCards } from './sold-cards/issue.ts';
 import { netRevenue } from './revenue.ts';
 
 /** The mutable parts of an order after it was placed. */
@@ -107,6 +108,8 @@ export async function changeOrder(
     await tx.run(sql`delete from order_line where shop_id = ${shopId} and order_id = ${order.orderId}`);
     await insertOrderLines(tx, shopId, [next]);
   }
+  if (next.paidOn && !order.paidOn && !next.cancelledAt && sellsCards(next.content))
+    await issueSoldCards(tx, shopId, next);
   return next;
 }
 

@@ -18,6 +18,7 @@ import { returnNoticeEmail, type ReturnAnnounced } from './return-request-emails
 import { isAnnounced, orderedLines, sentLines, sentQuantities } from './returns.ts';
 import { revised } from './revision.ts';
 import { hasWithdrawalRight } from './withdrawal-right.ts';
+import { revokeSoldCards } from './sold-cards/revoke.ts';
 import { withdrawalAcknowledgement } from './withdrawal-emails.ts';
 import { isInReturnPeriod, isInWithdrawalPeriod, type CustomerOrder } from './withdrawal-period.ts';
 
@@ -250,6 +251,7 @@ async function removeUnsent(
     open,
     unsentLines.map((part) => ({ productId: lineOf(part, open).productId, quantity: Number(part.quantity) })),
   );
+  await revokeSoldCards(tx, shopId, order, unsentLines, { appId: null, isWithdrawal: true });
   const isChanged = unsentLines.length > 0;
   const states = statesReached({ ...order, content }, activity.shipments, tx.now);
   await changeOrder(tx, shopId, order, isChanged ? { content, ...states } : {}, {

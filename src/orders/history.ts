@@ -36,6 +36,7 @@ export const HISTORY_KINDS = [
   'tax corrected',
   'email sent',
   'email not sent',
+  'gift card sent',
   'erased',
 ] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];

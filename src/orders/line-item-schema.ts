@@ -54,6 +54,17 @@ const ProductLineItem = Type.Object(
     customTextHeadline: Type.Optional(
       text('Headline of the field that it was typed into; absent: the product has none.', 'Your engraving'),
     ),
+    giftCard: Type.Optional(
+      Type.Object(
+        {
+          email: Type.Optional(text('Who gets it; absent: the buyer.', 'anna@example.com')),
+          name: Type.Optional(text('The name on it.', 'Anna')),
+          message: Type.Optional(text('What its buyer has written.', 'Happy birthday!')),
+          sendOn: Type.Optional(text('The day on which it is sent; absent: when it is paid.', '2026-12-24')),
+        },
+        { title: 'gift card recipient', description: 'Only of a product that is a gift card.' },
+      ),
+    ),
     isInWishlist: Type.Boolean({ description: 'On the wish list of the visitor.', examples: [false] }),
     fields: ShownFields,
   },

@@ -150,6 +150,7 @@ function productLineItem(
       customText: line.customText,
       ...(line.customTextHeadline && { customTextHeadline: textOf(line.customTextHeadline, context) }),
     }),
+    ...(line.giftCard && { giftCard: line.giftCard }),
     isInWishlist: false,
   };
 }

@@ -36,6 +36,7 @@ import { goodwillBeyond, refunded, type Goodwill, type RefundDestination } from 
 import { receivedDue, returnRefund } from './refund-due.ts';
 import { queueOrderReturned } from './return-email.ts';
 import { returnApprovedEmail, returnRejectedEmail } from './return-request-emails.ts';
+import { revokeSoldCards } from './sold-cards/revoke.ts';
 import { isBack, mayBecome, orderedLines, sentLines } from './returns.ts';
 
 const { parameters, pageOf } = paging();
@@ -156,6 +157,8 @@ async function receiveGoods(call: UpdateCall, open: OpenOrder, returned: Return)
       lines.map((part) => ({ productId: lineOf(part, open).productId, quantity: Number(part.quantity) })),
     );
   }
+  const isWithdrawal = returned.origin === 'withdrawal';
+  await revokeSoldCards(tx, shopId, order, lines, { appId: open.appId, isWithdrawal });
   const changes = lines.length > 0 ? { returnedOn: order.returnedOn ?? tx.now } : {};
   const changed = await changeOrder(tx, shopId, order, changes, { also: ['returns'] });
   recordReturnEvent(call, open, 'RETURN_RECEIVED', returned);

@@ -44,6 +44,7 @@ import { isBack, sentLines } from './returns.ts';
 import { shipmentEmail } from './shipment-email.ts';
 import { trackedParcels, type Parcel } from './tracking.ts';
 import { undoEnd } from './undo-shipment.ts';
+import { revokeSoldCards } from './sold-cards/revoke.ts';
 import { decimalOf } from '../http/request-fields.ts';
 
 export const createShipment = operation({
@@ -159,6 +160,7 @@ export function managedShipments(api: Operations): void {
         })),
       );
     }
+    await revokeSoldCards(tx, shopId, order, lines, { appId: open.appId });
     const changes = { returnedOn: order.returnedOn ?? tx.now };
     const also = ['returns'];
     const details = { returnId, lines: numbered(lines), restocked };

@@ -260,7 +260,7 @@ async function eraseRemarks(tx: Transaction, shopId: string, orderIds: readonly 
     update order_payment set note = null, error = null, goodwill_reason = null
     where ${ofOrders} and (note is not null or error is not null or goodwill_reason is not null)`);
   // Provider messages may name a person; the address leads to a page that shows the order.
-  await tx.run(sql`update payment_attempt set error = null, redirect_to = null where ${ofOrders}`);
+  await tx.run(sql`update payment_attempt set error = null, redirect_to = null, token_sealed = null where ${ofOrders}`);
   await tx.run(
     sql`update app_payment set instructions = null where ${ofOrders} and instructions is not null`,
   );
@@ -283,7 +283,8 @@ async function eraseRemarks(tx: Transaction, shopId: string, orderIds: readonly 
 const withoutText = <Line extends ContentBundle>({ customText: _erased, ...line }: Line) => line;
 
 /**
- * Erases the texts that the customer typed for products, such as the name in an engraving. The lines are rewritten
+ * Erases the texts that the customer typed for products, such as the name in an engraving, and the recipients of gift
+ * cards. The lines are rewritten
  * here, because PostgreSQL does not declare `jsonb_agg` immutable, so Citus refuses it in an update.
  */
 async function eraseCustomTexts(tx: Transaction, shopId: string, orderIds: readonly string[]): Promise<void> {
@@ -296,11 +297,17 @@ async function eraseCustomTexts(tx: Transaction, shopId: string, orderIds: reado
     from customer_order
     where shop_id = ${shopId} and order_id = any (${orderIds}::uuid[])
       and (jsonb_path_exists(content, '$.lines[*].customText')
+        or jsonb_path_exists(content, '$.lines[*].giftCard')
         or jsonb_path_exists(content, '$.bundles[*].customText'))`);
   if (orders.length === 0) return;
   const ids = orders.map(({ orderId }) => orderId);
   const texts = orders.map(({ lines, bundles }) =>
-    JSON.stringify({ lines: lines.map(withoutText), ...(bundles && { bundles: bundles.map(withoutText) }) }),
+    JSON.stringify({
+      lines: lines.map((line) =>
+        line.giftCard ? { ...withoutText(line), giftCard: {} } : withoutText(line),
+      ),
+      ...(bundles && { bundles: bundles.map(withoutText) }),
+    }),
   );
   await tx.run(sql`
     update customer_order set content = content

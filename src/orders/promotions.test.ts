@@ -177,6 +177,37 @@ describe('in a cart', () => {
     service.setClock(NOW);
   });
 
+  test('they apply in some hours of the week, by the time of the shop', async () => {
+    const shop = await givenShop([
+      {
+        key: 'friday-night',
+        name: 'Friday night',
+        effect: 'percent',
+        percent: 50,
+        weekdays: ['friday'],
+        fromHour: 20,
+        toHour: 2,
+      },
+    ]);
+    const { mug } = await givenGoods(shop);
+    const cart = await givenCart(shop, { [mug]: 1 });
+    const discounts = [];
+    // In Berlin an hour later than UTC: Friday, 20 November 2026.
+    for (const moment of [
+      '2026-11-20T00:30:00Z',
+      '2026-11-20T18:59:59Z',
+      '2026-11-20T19:00:00Z',
+      '2026-11-21T00:59:59Z',
+      '2026-11-21T01:00:00Z',
+      '2026-11-21T19:00:00Z',
+    ]) {
+      service.setClock(new Date(moment));
+      discounts.push(totalsOf(await done(cart, 'GET')).discount);
+    }
+    expect(discounts).toEqual([0, 0, -5, -5, 0, 0]);
+    service.setClock(NOW);
+  });
+
   test('one that does not combine is alone, if it takes off more than all others', async () => {
     const shop = await givenShop(
       [{ key: 'alone', name: 'Alone', effect: 'amount', amount: 6, combines: false, minimumAmount: 20 }],
@@ -318,6 +349,24 @@ describe('in an order', () => {
     const [line] = lineIds(order.body);
     const changed = await well(order, 'PUT', `/line-items/${line}`, { quantity: 5 });
     expect(totalsOf(changed)).toMatchObject({ subtotal: 50, discount: -10, total: 44.9 });
+  });
+
+  // vendurehq/vendure#5127 and #1795: after 20 pieces had become 2, 40 % were 4 %, and after one more and one less again
+  // the amount off was that of more.
+  test('a changed order has the discount of what is left in it, whatever it had before', async () => {
+    const shop = await givenShop([
+      { key: 'forty', name: '40 %', effect: 'percent', percent: 40, products: ['MUG'] },
+      { key: 'ten', name: '10 off', effect: 'amount', amount: 10, on: 'cart' },
+    ]);
+    const { mug, book } = await givenGoods(shop);
+    const order = await placed(shop, { [mug]: 20, [book]: 1 });
+    expect(totalsOf(order.body)).toMatchObject({ subtotal: 220, discount: -90 });
+    await well(order, 'POST', '/edit');
+    const [line] = lineIds(order.body);
+    const discounts = [];
+    for (const quantity of [2, 3, 2])
+      discounts.push(totalsOf(await well(order, 'PUT', `/line-items/${line}`, { quantity })).discount);
+    expect(discounts).toEqual([-18, -22, -18]);
   });
 
   test('uses are counted up to the limits, and given back when the order is cancelled', async () => {

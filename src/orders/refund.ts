@@ -16,6 +16,7 @@ import { emailAddressOf } from './order-email.ts';
 import { findRefundable } from './payments/queries.ts';
 import type { ManagedOrder } from './queries.ts';
 import { refundEmail } from './refund-email.ts';
+import { revokeSoldCards } from './sold-cards/revoke.ts';
 
 export interface RefundOptions {
   changes?: OrderChanges;
@@ -63,6 +64,8 @@ export async function refunded(
     throw new Refusal('REFUND_TOO_HIGH', { amount: { minor: left, currency: order.currency } });
   if (destination === 'store credit' && order.erasedAt) throw new Refusal('ORDER_CUSTOMER_ERASED');
   const refundedAmount = order.refundedAmount + amount;
+  // Who has all of the money back keeps no card that was bought with it.
+  if (refundedAmount === order.paidAmount) await revokeSoldCards(tx, shopId, order, null, { appId });
   const after = await changeOrder(
     tx,
     shopId,

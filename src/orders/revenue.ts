@@ -6,10 +6,15 @@ import { divideRounded } from '../kernel/money.ts';
 const DIGITS = 12;
 const PARTS = 10n ** BigInt(DIGITS);
 
-/** The value of orders without tax, in minor units; the tax is taken off rate by rate. */
+/**
+ * The value of orders without tax, in minor units; the tax is taken off rate by rate. Gift cards are no part of it: their
+ * revenue is what is bought with them.
+ */
 export function netRevenue(...contents: readonly Pick<Content, 'taxType' | 'taxes'>[]): string {
   const parts = contents.flatMap(({ taxType, taxes }) =>
-    taxes.map(({ rate, amount }) => netParts(amount, rate, taxType)),
+    taxes
+      .filter(({ treatment }) => treatment !== 'voucher')
+      .map(({ rate, amount }) => netParts(amount, rate, taxType)),
   );
   return asDecimal(parts.reduce((sum, part) => sum + part, 0n));
 }

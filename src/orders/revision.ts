@@ -201,6 +201,7 @@ function lineFacts(
       prices: { [currency]: line.shopPrices?.quantityPrice ?? line.quantityPrice },
       taxClassId: keyOf(line.taxClass),
       orderUnit: line.orderUnit,
+      ...(line.giftCard && { giftCard: { minimum: {}, maximum: {} } }),
       depositPrices: { [currency]: (line.shopPrices ?? line).unitDeposit },
       ecoParticipationPrices: { [currency]: (line.shopPrices ?? line).unitEcoParticipation },
     },

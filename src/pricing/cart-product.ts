@@ -13,6 +13,7 @@ export interface PricedProduct extends Pick<
   | 'ecoParticipationPrices'
   | 'orderUnit'
   | 'customisation'
+  | 'giftCard'
   | 'deliveryWeight'
   | 'shippingSurcharge'
   | 'shippingMethodIds'

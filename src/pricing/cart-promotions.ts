@@ -1,7 +1,9 @@
 import { inCurrency } from '../catalogue/products/prices.ts';
 import type { Localised } from '../http/locale.ts';
 import type { Promotion, Settings } from '../shops/settings/settings.ts';
+import { WEEKDAYS } from '../shops/settings/schema/promotions.ts';
 import type { CartProduct } from './cart-product.ts';
+import { localTime } from './delivery-span.ts';
 import type {
   CartInput,
   CartSelection,
@@ -12,6 +14,7 @@ import type {
 } from './input.ts';
 import type { KnownLine } from './line-prices.ts';
 import { sum } from './shares.ts';
+import { isDiscounted } from './redemption.ts';
 import type { AppliedPromotion } from './totals.ts';
 
 /** Which of a shop's promotions may apply to a cart, and what an order keeps of those that do. */
@@ -48,7 +51,8 @@ export function promotionsFor(
     ({ customerGroupId }) => customerGroupId === cart.customerGroupId,
   )?.name;
   const code = cart.couponLineItemId === null || cart.coupon ? null : cart.couponCodeKey;
-  const at = { country: country ?? settings.country, currency: cart.currency, group, now };
+  const { timeZone } = settings.deliveryTimes;
+  const at = { country: country ?? settings.country, currency: cart.currency, group, now, timeZone };
   const typed = code ? findByCode(code, settings) : undefined;
   const problems = typed && codeProblems(typed, at, cart.promotionUses);
   const goods = namedGoods(lines, settings);
@@ -75,25 +79,53 @@ interface Circumstances {
   currency: string;
   group: string | undefined;
   now: Date;
+  timeZone: string;
 }
 
 /** Why a promotion does not run for this cart, whatever is in it. */
 function codeProblems(
   promotion: Promotion,
-  { country, currency, group, now }: Circumstances,
+  { country, currency, group, now, timeZone }: Circumstances,
   uses: readonly PromotionUse[] | null | undefined,
 ): CouponProblem[] {
   const { active, from, to, countries, currencies, customerGroups } = promotion;
   if (!active) return ['CouponIsInvalidated'];
   const isListed = (list: readonly string[], value: string | undefined) =>
     list.length === 0 || (value !== undefined && list.includes(value));
-  const isInTime = (from === null || new Date(from) <= now) && (to === null || new Date(to) > now);
+  const isInTime =
+    (from === null || new Date(from) <= now) &&
+    (to === null || new Date(to) > now) &&
+    isInHours(promotion, { now, timeZone });
   const isMeant =
     isListed(countries, country) && isListed(currencies, currency) && isListed(customerGroups, group);
   return [
     ...(isUsedUp(promotion, uses) ? (['ValidCouponCountReached'] as const) : []),
     ...(isInTime && isMeant ? [] : (['CouponNotEffective'] as const)),
   ];
+}
+
+const DAY = 86_400_000;
+
+/** One that was saved before there were hours lacks all of them. */
+type PromotionHours = Partial<Pick<Promotion, 'weekdays' | 'fromHour' | 'toHour'>>;
+
+export const hasHours = ({ weekdays = [], fromHour = null, toHour = null }: PromotionHours): boolean =>
+  weekdays.length > 0 || fromHour !== null || toHour !== null;
+
+/** Whether it is one of the hours of the week of a promotion. Hours over midnight belong to the day on which they begin. */
+export function isInHours(
+  promotion: PromotionHours,
+  { now, timeZone }: { now: Date; timeZone: string },
+): boolean {
+  // Most promotions have no hours, and the local time takes a moment to find.
+  if (!hasHours(promotion)) return true;
+  const { weekdays = [], fromHour, toHour } = promotion;
+  const { day, hour } = localTime(now, timeZone);
+  const [start, end] = [fromHour ?? 0, toHour ?? 24];
+  const isOn = (moment: number) =>
+    weekdays.length === 0 || weekdays.includes(WEEKDAYS[new Date(moment).getUTCDay()]!);
+  if (start < end) return isOn(day) && hour >= start && hour < end;
+  return (isOn(day) && hour >= start) || (isOn(day - DAY) && hour < end);
 }
 
 export const hasLimit = ({ usageLimit, usageLimitPerCustomer }: Promotion): boolean =>
@@ -114,13 +146,14 @@ function inputOf(
 ): PromotionInput {
   const { promotionId, code, combines, on, minimumAmount, minimumQuantity } = promotion;
   const isForDelivery = on === 'delivery' && promotion.effect !== 'buyGet';
-  const counts = countedLines(promotion, goods);
+  const discounted = (isIn: readonly boolean[]) => isIn.map((is, index) => is && goods.isDiscounted[index]!);
+  const counts = discounted(countedLines(promotion, goods));
   return {
     promotionId,
     isCoupon: code !== null,
     combines,
     counts,
-    rewards: isForDelivery ? counts.map(() => false) : rewardsOf(promotion, counts, goods),
+    rewards: isForDelivery ? counts.map(() => false) : discounted(rewardsOf(promotion, counts, goods)),
     isForDelivery,
     minimumAmount: inCurrency(minimumAmount ?? 0, currency, settings),
     minimumQuantity: minimumQuantity ?? 0,
@@ -153,7 +186,10 @@ function rewardsOf(promotion: Promotion, counts: readonly boolean[], goods: Name
 type Names = Pick<Promotion, 'products' | 'categories' | 'manufacturers'>;
 
 /** The lines of a cart by what promotions call their products: a shop may have many promotions with long lists. */
-type NamedGoods = { lineCount: number } & Record<keyof Names, ReadonlyMap<string, readonly number[]>>;
+type NamedGoods = { lineCount: number; isDiscounted: readonly boolean[] } & Record<
+  keyof Names,
+  ReadonlyMap<string, readonly number[]>
+>;
 
 /** A variation is named by its own number and by that of its product, a category by those above it too. */
 function namedGoods(lines: readonly KnownLine[], { categoryParents }: Settings): NamedGoods {
@@ -168,6 +204,7 @@ function namedGoods(lines: readonly KnownLine[], { categoryParents }: Settings):
   };
   return {
     lineCount: lines.length,
+    isDiscounted: lines.map(({ product }) => isDiscounted(product)),
     products: indexBy(({ productNumber, master }) => [productNumber, master?.productNumber]),
     categories: indexBy(({ categoryIds }) => withParents(categoryIds, categoryParents)),
     manufacturers: indexBy(({ facts }) => [facts.manufacturer]),

@@ -21,6 +21,8 @@ import type {
   DeliveryOption,
   PaymentStatus,
   CartSelection,
+  GiftCardWish,
+  StoredLine,
 } from './input.ts';
 import type { CartProduct } from './cart-product.ts';
 import {
@@ -177,6 +179,8 @@ export interface ContentLine {
   /** The customer has agreed that it begins at once, and knows that the right of withdrawal ends with it. */
   withdrawalConsent?: WithdrawalConsent;
   durabilityGuarantee?: DurabilityGuarantee;
+  /** It is a gift card, for this recipient. An erasure leaves none. */
+  giftCard?: Omit<GiftCardWish, 'value' | 'currency'>;
   /** For customs. */
   hsCode?: string;
   originCountry?: string;
@@ -437,7 +441,8 @@ function knownLines(cart: CartSelection, settings: Settings, now: Date): KnownLi
     const product = withListPrices(sold, cart.customerGroupId, priceListIds);
     const hasPrice = line.price !== undefined || priceIn(product.prices, cart.currency, settings) !== null;
     if (!hasPrice) return [];
-    const { quantity, price = null, customText } = line;
+    const { quantity, customText } = line;
+    const price = line.price ?? wantedValue(line, product, cart.currency);
     const hasCustomText = customText !== undefined;
     return [{ line, quantity, price, hasCustomText, product, ...(bundle && { parts: bundle.parts }) }];
   });
@@ -463,6 +468,15 @@ function contentBundles(sold: readonly KnownLine[], settings: Settings): Content
       },
     ];
   });
+}
+
+/** The value that the customer has chosen for a gift card; null: the price of the product. */
+export function wantedValue(
+  { giftCard }: Pick<StoredLine, 'giftCard'>,
+  product: Pick<CartProduct, 'giftCard'>,
+  currency: string,
+): number | null {
+  return product.giftCard && giftCard?.currency === currency ? giftCard.value : null;
 }
 
 function contentOption({ appId, optionId, days, fixedPrice }: DeliveryOption): ContentDeliveryOption {
@@ -565,9 +579,16 @@ function contentLine(
     ...(line.customText !== undefined && typedFor(line.customText, product, settings)),
     ...(withdrawalExcluded && { withdrawalExcluded }),
     ...(facts.durabilityGuarantee && { durabilityGuarantee: facts.durabilityGuarantee }),
+    ...(facts.giftCard && { giftCard: recipientOf(line) }),
     ...(facts.hsCode !== undefined && { hsCode: facts.hsCode }),
     ...(facts.originCountry !== undefined && { originCountry: facts.originCountry }),
   };
+}
+
+function recipientOf({ giftCard }: StoredLine): NonNullable<ContentLine['giftCard']> {
+  if (!giftCard) return {};
+  const { value: _value, currency: _currency, ...recipient } = giftCard;
+  return recipient;
 }
 
 function typedFor(

@@ -114,7 +114,7 @@ export function deliverySpan(
 }
 
 /** The day in this time zone as midnight UTC, so that days can be counted, and the hour. */
-function localTime(now: Date, timeZone: string): { day: number; hour: number } {
+export function localTime(now: Date, timeZone: string): { day: number; hour: number } {
   const parts = new Intl.DateTimeFormat('en', {
     timeZone,
     hourCycle: 'h23',

@@ -97,7 +97,7 @@ function zoneOf(
 }
 
 function shippedOf(lines: readonly LineInput[], shop: ShopRules): LineInput[] {
-  return lines.filter(({ product }) => !taxClassFor(product.taxClassId, shop).digital);
+  return lines.filter(({ product }) => !product.giftCard && !taxClassFor(product.taxClassId, shop).digital);
 }
 
 /** Methods that the shop no longer has do not restrict. */

@@ -190,6 +190,22 @@ export interface StoredLine {
   customText?: string;
   /** Of a bundle: the ids of the products that fill its parts, as the customer has chosen them. */
   parts?: string[];
+  /** What the customer wants of a gift card; missing: its value is the price of the product. */
+  giftCard?: GiftCardWish;
+}
+
+/** A gift card as its buyer wants it. */
+export interface GiftCardWish {
+  /** Minor units of `currency`; in another one it counts no longer. */
+  value: number;
+  currency: string;
+  /** Who gets it; missing: the buyer. */
+  email?: string;
+  /** The name on it. */
+  name?: string;
+  message?: string;
+  /** The day on which it is sent; missing: at once. */
+  sendOn?: string;
 }
 
 /** A code with the terms of its campaign. */

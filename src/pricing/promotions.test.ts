@@ -185,6 +185,30 @@ test('an amount is taken off to the cent, and never more than there is', () => {
   expect(discountOf([[333, 3]], { effect: { kind: 'amount', amount: 5000 } })).toBe(999);
 });
 
+// vendurehq/vendure#3091: 10 % off 25 pieces of 399.00 lost 11 cents in the sum.
+test('a percentage of many pieces and their price sum to what is paid', () => {
+  const totals = totalsOf([[39_900, 25]], { effect: { kind: 'percent', basisPoints: 1000 } });
+  expect([totals.subTotal, totals.basketDiscount, totals.grandTotal]).toEqual([997_500, -99_750, 897_750]);
+});
+
+// medusajs/medusa#12059: two shirts for a tenth off everything took off nothing. #12626: what was for some goods
+// reduced all of them.
+test('what is counted and what becomes cheaper may differ', () => {
+  const effect = { kind: 'percent', basisPoints: 1000 } as const;
+  const shirts = { counts: [true, false], minimumQuantity: 2, effect };
+  const of = (count: number, rewards: boolean[]) =>
+    sharesOf(
+      [
+        [2000, count],
+        [500, 1],
+      ],
+      { ...shirts, rewards },
+    );
+  expect(of(2, [true, true])).toEqual([400, 50]);
+  expect(of(2, [true, false])).toEqual([400, 0]);
+  expect(of(1, [true, true])).toEqual([0, 0]);
+});
+
 // vendurehq/vendure#3098: after fewer pieces, the discount was that of more.
 test('a percentage of seven pieces is one of seven', () => {
   const effect = { kind: 'percent', basisPoints: 1000 } as const;

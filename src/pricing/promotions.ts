@@ -28,6 +28,8 @@ interface Remainder {
 /** The goods of a cart and its delivery, before any discount. */
 export interface Undiscounted extends Remainder {
   quantities: readonly string[];
+  /** By line: false for gift cards, which no discount is taken off. */
+  isDiscounted: readonly boolean[];
   delivery: number;
 }
 
@@ -103,7 +105,11 @@ function applyInOrder(
     }
     const reduction = promotion
       ? reductionOf(promotion, left, goods.quantities)
-      : weighted(basketDiscountOf(sumOf(left.shop)), left, () => true);
+      : weighted(
+          basketDiscountOf(valueOf(goods.isDiscounted, left.shop)),
+          left,
+          (index) => goods.isDiscounted[index]!,
+        );
     if (reduction.amount === 0) continue;
     const shares = sharesOf(reduction, spreads);
     applied.push({ promotion, amount: reduction.amount, deliveryAmount: 0, shares: shares.shown });
@@ -168,7 +174,6 @@ function quantityOf(isFor: readonly boolean[], quantities: readonly string[]): n
 }
 
 const unitsOf = (quantity: string) => Math.floor(Number(quantity));
-const sumOf = (lines: readonly Taxed[]) => sum(lines.map(({ amount }) => amount));
 
 function offDelivery(effect: PromotionEffect, price: number): number {
   switch (effect.kind) {

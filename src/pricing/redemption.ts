@@ -6,7 +6,7 @@ import type { Delivery } from './delivery.ts';
 import type { CartInput, CouponInput, CouponProblem, LineInput, ShopRules } from './input.ts';
 import { sum, type Taxed } from './shares.ts';
 
-type CouponedProduct = Pick<LineInput['product'], 'productId' | 'masterId'>;
+type CouponedProduct = Pick<LineInput['product'], 'productId' | 'masterId' | 'giftCard'>;
 
 /** The input for redeeming a coupon, in the shop's tax model. */
 export interface Redemption {
@@ -38,7 +38,7 @@ export function redeemed(
   { currency, products, left, subTotal, delivery, method, asked, shop }: Redemption,
 ): Redeemed {
   const converted = (minor: number) => inCurrency(minor, currency, shop, coupon.currency);
-  const isFor = products.map((product) => isProductOf(coupon, product));
+  const isFor = products.map((product) => isDiscounted(product) && isProductOf(coupon, product));
   const base = sum(left.filter((_, index) => isFor[index]).map(({ amount }) => amount));
   const amount = {
     FIX: () => Math.min(converted(coupon.amount ?? 0), base),
@@ -56,6 +56,9 @@ export function redeemed(
   if (problems.length > 0) return { amount: 0, isFor, base, waivesShipping: false, problems };
   return { amount, isFor, base, waivesShipping, problems };
 }
+
+/** A discount on a gift card would sell money below its value. */
+export const isDiscounted = ({ giftCard }: Pick<LineInput['product'], 'giftCard'>) => giftCard === undefined;
 
 function isProductOf({ productIds }: CouponInput, product: CouponedProduct): boolean {
   if (productIds === null) return true;

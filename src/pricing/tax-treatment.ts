@@ -23,7 +23,7 @@ export interface TaxedSale {
 }
 
 export interface TaxDecision {
-  treatment: TaxTreatment;
+  treatment: Exclude<TaxTreatment, 'voucher'>;
   /** The country whose rates apply; without tax, the shop's own. */
   rateCountry: string;
   /** A part of that country with rates of its own. */
@@ -129,7 +129,7 @@ const homeDecision = ({ country, smallBusiness }: TaxRules): TaxDecision => ({
   rateCountry: country,
 });
 
-const untaxed = (treatment: TaxTreatment, { country }: TaxRules): TaxDecision => ({
+const untaxed = (treatment: TaxDecision['treatment'], { country }: TaxRules): TaxDecision => ({
   treatment,
   rateCountry: country,
 });

@@ -51,6 +51,15 @@ export function appliedTax(taxClass: TaxClass, sale: TaxedSale, shop: TaxSetting
   }
 }
 
+/**
+ * A gift card is sold without tax, wherever it goes: it is a voucher for goods of several rates, so tax is due when it is
+ * redeemed (Directive 2006/112/EC, article 30b). Nothing is delivered.
+ */
+export function voucherTax(shop: Pick<ShopRules, 'taxClasses'>): AppliedTax {
+  const taxClass: TaxClass = { ...taxClassFor(null, shop), digital: false, supply: 'services' };
+  return { taxClass, taxRate: 0, priceRate: 0, treatment: 'voucher' };
+}
+
 type TaxSettings = TaxRules & Pick<ShopRules, 'exportPrices'>;
 
 /**

@@ -15,7 +15,7 @@ import {
   type MissingForPromotion,
   type Undiscounted,
 } from './promotions.ts';
-import { redeemed, type Redeemed } from './redemption.ts';
+import { isDiscounted, redeemed, type Redeemed } from './redemption.ts';
 import {
   deliveredLines,
   isGoodsClass,
@@ -34,7 +34,15 @@ import {
   type Taxed,
   type TaxedPart,
 } from './shares.ts';
-import { appliedTax, taxClassFor, taxOn, toShopPrice, toShownPrice, type AppliedTax } from './tax.ts';
+import {
+  appliedTax,
+  taxClassFor,
+  taxOn,
+  toShopPrice,
+  toShownPrice,
+  voucherTax,
+  type AppliedTax,
+} from './tax.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
 import { priceOfQuantity } from './unit-price.ts';
 
@@ -112,6 +120,13 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
   const country = isPickup ? shop.country : (cart.country ?? shop.country);
   const taxOf = agreedTax ?? decidedTaxes(cart, isPickup, shop);
   const priced = cart.lines.map((line) => {
+    if (line.product.giftCard)
+      return pricedLine(
+        line,
+        cart,
+        agreedTax ? taxOf(taxClassFor(line.product.taxClassId, shop)) : voucherTax(shop),
+        shop,
+      );
     const own = taxOf(taxClassFor(line.product.taxClassId, shop));
     const tax = line.appTax ? givenTax(own, line.appTax, { isAbroad: country !== shop.country }) : own;
     return pricedLine(line, cart, tax, shop);
@@ -126,14 +141,16 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
   const subTotal = sumOf(priced);
   const shopSubTotal = sumOf(shopLines);
 
-  const standard = standardServiceTax(priced, taxOf, shop);
-  const delivered = deliveredLines(priced, ({ taxClass }) => isGoodsClass(taxClass));
+  // Delivery and payment are no part of a voucher: with goods beside it, they are taxed like these.
+  const supplied = suppliedLines(priced);
+  const standard = standardServiceTax(supplied, taxOf, shop);
+  const delivered = deliveredLines(supplied, ({ taxClass }) => isGoodsClass(taxClass));
   const taxingOf = (given: GivenTax | undefined, lines: readonly PricedLine[]) =>
     given
       ? oneTax(givenTax(standard, given, { isAbroad: country !== shop.country }), taxType, shop)
       : serviceTaxing(lines, standard, taxType, shop);
   const deliveryTaxing = taxingOf(cart.serviceTaxes?.delivery, delivered);
-  const paymentTaxing = taxingOf(cart.serviceTaxes?.payment, priced);
+  const paymentTaxing = taxingOf(cart.serviceTaxes?.payment, supplied);
   const asked = shippingPrice(cart, delivery, shopSubTotal, shop, deliveryTaxing);
   const method = paymentMethod(cart, shop);
   const offers = offersIn(cart.currency, shop);
@@ -143,11 +160,15 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
     shop: ofUnits(shopLines, units),
     shown: ofUnits(shownLines, units),
     quantities: units.map(([first]) => (cart.lines[first!]!.bundle ?? cart.lines[first!]!).quantity),
+    isDiscounted: units.map(([first]) => isDiscounted(cart.lines[first!]!.product)),
     delivery: asked.shop,
   };
+  const discountedSubTotal = sum(
+    goods.shop.map(({ amount }, index) => (goods.isDiscounted[index] ? amount : 0)),
+  );
   const promoted = applyPromotions(
     cart.promotions ?? [],
-    (value) => bestDiscount(shopSubTotal, value, offers),
+    (value) => bestDiscount(discountedSubTotal, value, offers),
     goods,
   );
   const withCode = promoted.applied.filter(({ promotion }) => promotion?.isCoupon);
@@ -309,13 +330,21 @@ function decidedTaxes(
   };
 }
 
+/** Without the gift cards that are sold; with nothing else, these. */
+function suppliedLines(lines: readonly PricedLine[]): readonly PricedLine[] {
+  const supplied = lines.filter(({ treatment }) => treatment !== 'voucher');
+  return supplied.length > 0 ? supplied : lines;
+}
+
 /** Delivery and payment belong to what is sold, so they are the same kind of supply: with any goods, goods. */
 function standardServiceTax(lines: readonly AppliedTax[], taxOf: TaxOf, shop: ShopRules): AppliedTax {
   const standard = taxClassFor(null, shop);
   const main = (
-    lines.find(({ taxClass }) => isGoodsClass(taxClass)) ??
-    lines.find(({ taxClass }) => !taxClass.digital) ??
-    lines[0]
+    lines.some(({ treatment }) => treatment === 'voucher')
+      ? undefined
+      : (lines.find(({ taxClass }) => isGoodsClass(taxClass)) ??
+        lines.find(({ taxClass }) => !taxClass.digital) ??
+        lines[0])
   )?.taxClass;
   if (!main || (main.digital === standard.digital && main.supply === standard.supply)) return taxOf(standard);
   const { taxRate, priceRate, treatment } = taxOf({

@@ -1,7 +1,7 @@
 import { messagesIn } from '../kernel/messages.ts';
 import type { Content } from './content.ts';
 
-const UNTAXED = ['intraCommunity', 'reverseCharge', 'export', 'smallBusiness'] as const;
+const UNTAXED = ['intraCommunity', 'reverseCharge', 'export', 'smallBusiness', 'voucher'] as const;
 
 /** Why no tax is charged, in a line for each reason; none for an order whose taxes are all charged. */
 export function untaxedReasons(

@@ -229,6 +229,18 @@ export async function findStars(
   return row && toCounts(row);
 }
 
+/** The same of several products; those that never had a review are missing. */
+export async function findStarsOfAll(
+  db: Queries,
+  shopId: string,
+  productIds: readonly string[],
+): Promise<ReadonlyMap<string, StarCounts>> {
+  const rows = await db.many<CountRow & { productId: string }>(sql`
+    select upper(product_id::text) as "productId", one, two, three, four, five from product_rating
+    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])`);
+  return new Map(rows.map((row) => [row.productId, toCounts(row)]));
+}
+
 /** A review as visitors see it. */
 export type PublishedReview = Pick<
   ReviewRow,

@@ -116,6 +116,17 @@ describe('a buyer', () => {
       review: [{ author: { name: 'Ada L.' }, reviewRating: { ratingValue: 4 }, name: '<b>Fine</b>' }],
     });
 
+    // Lists have the average, too, as soon as it changes.
+    const { categoryId } = (await service.db.one<{ categoryId: string }>(sql`
+      select upper(category_id::text) as "categoryId" from category where shop_id = ${shop.shopId} limit 1`))!;
+    const assigned = await service.call('POST', `/${shop.shopId}/product-category-assignments`, {
+      token: shop.token,
+      body: { categoryId, productId: tea },
+    });
+    expect(assigned.status).toBe(204);
+    const list = async () => mainOf(await givenVisitor(service, shop.shopId).get('/Categories'));
+    expect(await list()).toContain('TEA ★★★★☆ 4 out of 5 stars, 1 review');
+
     // A change waits again, and does not count meanwhile.
     await write({ stars: '2', title: '', text: '' });
     expect(await starsOf(shop.shopId, tea)).toEqual({ one: 0, two: 0, three: 0, four: 0, five: 0 });
@@ -123,6 +134,7 @@ describe('a buyer', () => {
       { stars: 2, title: '', text: '', name: 'Ada L.', state: 'waiting' },
     ]);
     expect(await page()).not.toContain('id="reviews"');
+    expect(await list()).not.toContain('stars');
     await visitor.submit(`${path}/${tea}/delete`, {});
     expect(await reviewsIn(shop.shopId)).toEqual([]);
     expect(await eventsOf(shop.shopId)).toEqual(['REVIEW_CREATE', 'REVIEW_PUBLISHED']);

@@ -36,6 +36,9 @@ export interface StripeServer extends Omit<ProviderServer, 'port'> {
   setSlowRefunds(isSlow: boolean): void;
   finishRefund(refundId: string, status: 'succeeded' | 'failed'): void;
   refunds(): Stripe.Refund[];
+  /** A token that the assistant of a shopper gets for this shop. */
+  grantToken(limits: { currency: string; maxAmount: number; isDeclined?: boolean }): string;
+  intents(): Intent[];
   /** The merchant refunds in Stripe's dashboard; minor units. */
   refundByHand(sessionId: string, amount: number): void;
   /** The shopper disputes the charge at the bank of the card. */
@@ -54,6 +57,8 @@ type Session = Stripe.Checkout.Session;
 type Intent = Stripe.PaymentIntent;
 
 const API_VERSION = '2026-10-28.endive';
+/** Shared payment tokens are described for this version. */
+const TOKEN_VERSION = '2026-04-22.preview';
 const SECRET_KEY = 'sk_test_51KontorTestsOnlyabcdefgh4242';
 const WEBHOOK_SECRET = 'whsec_KontorTestsOnly0123456789abcdef';
 
@@ -217,6 +222,57 @@ export async function startStripeServer(): Promise<StripeServer> {
     announce('payment_intent.succeeded', intent);
   };
 
+  /** By their ids. Each pays once, no more than its limit, in its currency. */
+  const granted = new Map<
+    string,
+    { currency: string; maxAmount: number; isDeclined: boolean; isUsed: boolean }
+  >();
+
+  /** A payment with the token of an assistant, which is confirmed at once. */
+  const createIntent = (params: Params): Intent => {
+    const currency = params.required('currency');
+    const amount = params.integer('amount');
+    const captureMethod = params.optional('capture_method') ?? 'automatic_async';
+    const id = params.required('payment_method_data[shared_payment_granted_token]');
+    for (const name of ['confirm', 'error_on_requires_action']) {
+      if (params.required(name) !== 'true') throw invalid(`Only true is known here`, { param: name });
+    }
+    const intent = newIntent({
+      amount,
+      currency,
+      captureMethod,
+      description: params.optional('description'),
+      metadata: params.below('metadata'),
+    });
+    params.requireAllRead();
+    requireAmount(currency, amount, 'amount');
+    const token = granted.get(id);
+    if (!token) {
+      throw invalid(`No such shared_payment_granted_token: '${id}'`, { code: 'resource_missing' });
+    }
+    if (token.isUsed) throw invalid('The shared payment token has been deactivated.');
+    if (token.currency !== currency)
+      throw invalid('The currency is not the one of the shared payment token.');
+    if (amount > token.maxAmount) throw invalid('The amount is above the limit of the shared payment token.');
+    if (token.isDeclined) {
+      throw new Refusal(402, {
+        type: 'card_error',
+        code: 'card_declined',
+        message: 'Your card was declined.',
+      });
+    }
+    token.isUsed = true;
+    intent.payment_method_types = ['card'];
+    intents.set(intent.id, intent);
+    if (captureMethod === 'manual') {
+      Object.assign(intent, { status: 'requires_capture', amount_capturable: amount });
+      announce('payment_intent.amount_capturable_updated', intent);
+    } else {
+      succeed(intent);
+    }
+    return intent;
+  };
+
   const disputed = new Set<string>();
 
   /** The part of a charge that is used here. */
@@ -271,6 +327,7 @@ export async function startStripeServer(): Promise<StripeServer> {
       expireSession(session);
       return session;
     }
+    if (path === '/v1/payment_intents') return createIntent(params);
     const [, intentId, action] = /^\/v1\/payment_intents\/(\w+)\/(capture|cancel)$/.exec(path) ?? [];
     if (intentId === undefined) throw unknownPath('POST', path);
     const intent = intentOf(intentId);
@@ -301,6 +358,12 @@ export async function startStripeServer(): Promise<StripeServer> {
         payment_intent: { ...intent, ...(hasCharge && { latest_charge: chargeOf(intent) }) },
       };
     }
+    const intentId = /^\/v1\/payment_intents\/(\w+)$/.exec(path)?.[1];
+    if (intentId !== undefined) {
+      const intent = intentOf(intentId);
+      const hasCharge = intent.latest_charge !== null && query.get('expand[0]') === 'latest_charge';
+      return { ...intent, ...(hasCharge && { latest_charge: chargeOf(intent) }) };
+    }
     if (path === '/v1/checkout/sessions') {
       const data = [...sessions.values()].filter(
         (session) => session.payment_intent === query.get('payment_intent'),
@@ -322,7 +385,10 @@ export async function startStripeServer(): Promise<StripeServer> {
     const { method, path, query, headers, body } = call;
     try {
       authenticate(headers.authorization);
-      if (headers['stripe-version'] !== API_VERSION) throw invalid('Another version of the API');
+      const isCharge = method === 'POST' && path === '/v1/payment_intents';
+      if (headers['stripe-version'] !== (isCharge ? TOKEN_VERSION : API_VERSION)) {
+        throw invalid('Another version of the API');
+      }
       if (method === 'GET') return { status: 200, body: get(path, query) };
       if (method !== 'POST') throw unknownPath(method, path);
       const key = headers['idempotency-key'];
@@ -391,6 +457,12 @@ export async function startStripeServer(): Promise<StripeServer> {
       announce(status === 'failed' ? 'refund.failed' : 'refund.updated', refund);
     },
     refunds: () => [...refunds.values()],
+    grantToken({ currency, maxAmount, isDeclined = false }) {
+      const id = newToken('spt_');
+      granted.set(id, { currency, maxAmount, isDeclined, isUsed: false });
+      return id;
+    },
+    intents: () => [...intents.values()],
     refundByHand(sessionId, amount) {
       const intent = intentOf(sessionOf(sessionId).payment_intent as string);
       createRefund(

@@ -6637,6 +6637,29 @@ export interface components {
              */
             unit: string;
         };
+        /** GiftCardRecipient */
+        GiftCardRecipient: {
+            /**
+             * @description Who gets it; absent: the buyer.
+             * @example anna@example.com
+             */
+            email?: string;
+            /**
+             * @description The name on it.
+             * @example Anna
+             */
+            name?: string;
+            /**
+             * @description What its buyer has written.
+             * @example Happy birthday!
+             */
+            message?: string;
+            /**
+             * @description The day on which it is sent; absent: when it is paid.
+             * @example 2026-12-24
+             */
+            sendOn?: string;
+        };
         /** ProductLineItem */
         ProductLineItem: {
             /**
@@ -6744,6 +6767,8 @@ export interface components {
              * @example Your engraving
              */
             customTextHeadline?: string;
+            /** @description Only of a product that is a gift card. */
+            giftCard?: components["schemas"]["GiftCardRecipient"];
             /**
              * @description On the wish list of the visitor.
              * @example false
@@ -7010,6 +7035,34 @@ export interface components {
             /** @description The entries of this page. */
             items: components["schemas"]["Cart"][];
         };
+        /** GiftCardWish */
+        GiftCardWish: {
+            /**
+             * @description What it is worth, in the currency of the cart; absent: the price of the product.
+             * @example 50
+             */
+            value?: components["schemas"]["Decimal"] | null;
+            /**
+             * @description Who gets it; absent: the buyer.
+             * @example anna@example.com
+             */
+            email?: string | null;
+            /**
+             * @description The name on it.
+             * @example Anna
+             */
+            name?: string | null;
+            /**
+             * @description What its buyer writes on it.
+             * @example Happy birthday!
+             */
+            message?: string | null;
+            /**
+             * @description The day on which it is sent, UTC, at most 366 days ahead; absent: when it is paid.
+             * @example 2026-12-24
+             */
+            sendOn?: string | null;
+        };
         /** LineItemCreateRequest */
         LineItemCreateRequest: {
             /**
@@ -7027,6 +7080,8 @@ export interface components {
              * @example For Anna
              */
             customText?: string | null;
+            /** @description For products that are gift cards: what the buyer wants; absent: a card with the price of the product for the buyer. */
+            giftCard?: components["schemas"]["GiftCardWish"] | null;
             /** @description Of a bundle: the variations that the customer has chosen for its parts; absent: none. */
             choices?: string[] | null;
         };
@@ -7870,7 +7925,7 @@ export interface components {
              * @example domestic
              * @enum {string}
              */
-            treatment?: "domestic" | "oss" | "local" | "intraCommunity" | "reverseCharge" | "export" | "smallBusiness";
+            treatment?: "domestic" | "oss" | "local" | "intraCommunity" | "reverseCharge" | "export" | "smallBusiness" | "voucher";
             /** @description The taxed amount, in the tax model of the order. */
             amount: components["schemas"]["Price"];
             /** @description The tax in it, or on it. */
@@ -8426,7 +8481,7 @@ export interface components {
              * @example line changed
              * @enum {string}
              */
-            kind: "placed" | "editing started" | "editing ended" | "line added" | "line changed" | "line removed" | "shipping changed" | "payment method changed" | "cancelled" | "payment recorded" | "payment reported" | "payment failed" | "refund requested" | "refunded" | "refund failed" | "capture failed" | "chargeback" | "shipped" | "shipment undone" | "returned" | "return requested" | "return approved" | "return rejected" | "withdrawn" | "document finalised" | "patched" | "VAT number checked" | "tax corrected" | "email sent" | "email not sent" | "erased";
+            kind: "placed" | "editing started" | "editing ended" | "line added" | "line changed" | "line removed" | "shipping changed" | "payment method changed" | "cancelled" | "payment recorded" | "payment reported" | "payment failed" | "refund requested" | "refunded" | "refund failed" | "capture failed" | "chargeback" | "shipped" | "shipment undone" | "returned" | "return requested" | "return approved" | "return rejected" | "withdrawn" | "document finalised" | "patched" | "VAT number checked" | "tax corrected" | "email sent" | "email not sent" | "gift card sent" | "erased";
             /** @description The details of the change. */
             details: {
                 [key: string]: unknown;
@@ -11131,7 +11186,7 @@ export interface components {
              * @example redeem
              * @enum {string}
              */
-            kind: "issue" | "redeem" | "refund" | "correct" | "expire";
+            kind: "issue" | "redeem" | "refund" | "correct" | "expire" | "revoke";
             /** @description What was added to the balance; negative: what has left the card. */
             amount: components["schemas"]["Price"];
             /**
@@ -11211,6 +11266,8 @@ export interface components {
                 corrected: components["schemas"]["Price"];
                 /** @description What was left on cards that have expired; negative. */
                 expired: components["schemas"]["Price"];
+                /** @description What was taken back with cards whose purchase was refunded; negative. */
+                revoked: components["schemas"]["Price"];
                 /** @description The sum of these: what the shop owes to the holders of its cards. */
                 owed: components["schemas"]["Price"];
             }[];
@@ -12955,6 +13012,13 @@ export interface components {
              */
             text?: string;
         };
+        /** GiftCardValues */
+        GiftCardValues: {
+            /** @description The least value that customers may choose. */
+            minimum: components["schemas"]["Price"];
+            /** @description The highest value. */
+            maximum: components["schemas"]["Price"];
+        };
         /** DurabilityGuarantee */
         DurabilityGuarantee: {
             /**
@@ -13301,6 +13365,8 @@ export interface components {
             withdrawalExcluded?: "madeToMeasure" | "perishable" | "periodical" | "hygiene" | "mixed" | "sealedMedia" | "digitalContent" | "servicePerformed" | "urgentRepair" | "leisureOnDate" | "alcoholPricedLater" | "marketPrice" | "publicAuction";
             /** @description Safety data (EU 2023/988) of the product, or of its manufacturer in the settings; absent in lists, and when there is none. */
             safetyInfo?: components["schemas"]["SafetyInfo"];
+            /** @description It is a gift card, whose price is the proposed value. Absent: it is none. */
+            giftCard?: components["schemas"]["GiftCardValues"];
             /** @description What consumer law and customs want to be known; absent when there is none. */
             legalInfo?: components["schemas"]["LegalInfo"];
             /**
@@ -13691,6 +13757,19 @@ export interface components {
              */
             source: string;
         };
+        /** GiftCardBounds */
+        GiftCardBounds: {
+            /**
+             * @description The least value that customers may choose.
+             * @example 10
+             */
+            minimum: components["schemas"]["Decimal"];
+            /**
+             * @description The highest value.
+             * @example 500
+             */
+            maximum: components["schemas"]["Decimal"];
+        };
         /** PartOfABundle */
         PartOfABundle: {
             /**
@@ -13777,6 +13856,8 @@ export interface components {
              * @example https://beacon.example/passport/BK-17
              */
             productPassport?: string | null;
+            /** @description Makes the product a gift card, whose value customers choose within these bounds, in the currency of the query; its price is proposed. It is sold without tax and without discounts, and sent by email when it is paid. null: it is none. */
+            giftCard?: components["schemas"]["GiftCardBounds"] | null;
             /** @description What it consists of, which makes it a bundle: its stock follows from its parts. Empty or null: it is no bundle. */
             parts?: components["schemas"]["PartOfABundle"][] | null;
             /**
@@ -15825,6 +15906,7 @@ export type BulkPriceInfo = components['schemas']['BulkPriceInfo'];
 export type AdditionalInformation = components['schemas']['AdditionalInformation'];
 export type TaxClassInfo = components['schemas']['TaxClassInfo'];
 export type Weight = components['schemas']['Weight'];
+export type GiftCardRecipient = components['schemas']['GiftCardRecipient'];
 export type ProductLineItem = components['schemas']['ProductLineItem'];
 export type CouponLineItem = components['schemas']['CouponLineItem'];
 export type DepositLineItem = components['schemas']['DepositLineItem'];
@@ -15841,6 +15923,7 @@ export type CartValidation = components['schemas']['CartValidation'];
 export type PotentialBasketDiscount = components['schemas']['PotentialBasketDiscount'];
 export type Cart = components['schemas']['Cart'];
 export type CartList = components['schemas']['CartList'];
+export type GiftCardWish = components['schemas']['GiftCardWish'];
 export type LineItemCreateRequest = components['schemas']['LineItemCreateRequest'];
 export type AddressRequest = components['schemas']['AddressRequest'];
 export type CartCreateRequest = components['schemas']['CartCreateRequest'];
@@ -16066,6 +16149,7 @@ export type PriceInfo = components['schemas']['PriceInfo'];
 export type CustomerSpecificPriceInfo = components['schemas']['CustomerSpecificPriceInfo'];
 export type SafetyParty = components['schemas']['SafetyParty'];
 export type SafetyInfo = components['schemas']['SafetyInfo'];
+export type GiftCardValues = components['schemas']['GiftCardValues'];
 export type DurabilityGuarantee = components['schemas']['DurabilityGuarantee'];
 export type EnvironmentalClaim = components['schemas']['EnvironmentalClaim'];
 export type LegalInfo = components['schemas']['LegalInfo'];
@@ -16087,6 +16171,7 @@ export type ProductCreateRequest = components['schemas']['ProductCreateRequest']
 export type ProductFindRequest = components['schemas']['ProductFindRequest'];
 export type EnergyLabel = components['schemas']['EnergyLabel'];
 export type EnvironmentalClaimRequest = components['schemas']['EnvironmentalClaimRequest'];
+export type GiftCardBounds = components['schemas']['GiftCardBounds'];
 export type PartOfABundle = components['schemas']['PartOfABundle'];
 export type ProductPatch = components['schemas']['ProductPatch'];
 export type ProductExtras = components['schemas']['ProductExtras'];

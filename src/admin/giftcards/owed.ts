@@ -12,7 +12,7 @@ import { listStep } from './steps.ts';
 
 const PATH = '/gift-cards/owed';
 
-const SUMS = ['issued', 'redeemed', 'refunded', 'corrected', 'expired', 'owed'] as const;
+const SUMS = ['issued', 'redeemed', 'refunded', 'corrected', 'expired', 'revoked', 'owed'] as const;
 
 /** What the shop owed at the end of a day, for the accountant. */
 export function owedPage(pages: ShopPages): void {

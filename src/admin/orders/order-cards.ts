@@ -55,6 +55,15 @@ export function linesCard(view: OrderView): Markup {
   </section>`;
 }
 
+/** Who gets a gift card that was sold, and when. */
+function recipientText(
+  { email, name, sendOn }: NonNullable<OrderLine['giftCard']>,
+  words: { giftCardBuyer: string },
+): string {
+  const who = [name, email].filter(Boolean).join(', ') || words.giftCardBuyer;
+  return sendOn === undefined ? who : `${who} · ${sendOn}`;
+}
+
 /** What a bundle consists of, and what of it is still to be sent. */
 function partList(
   { visit }: OrderView,
@@ -93,6 +102,7 @@ function lineItem({ visit, order }: OrderView, line: OrderLine, left: number, re
         line.customText !== undefined &&
         html`<p class="typed">${typedText(line.customText, line.customTextHeadline, visit.locale)}</p>`
       }
+      ${line.giftCard !== undefined && html`<p class="typed">${recipientText(line.giftCard, messages)}</p>`}
       ${isPartlySent && html`<p class="quiet">${messages.left({ quantity: left })}</p>`}
       ${isSent && html`<p class="quiet">${messages.sent}</p>`}
       ${

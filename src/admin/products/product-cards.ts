@@ -241,6 +241,14 @@ export function detailsCard(visit: ShopVisit, fields: ProductFields): Markup {
       ${fields.field('custom.required')} ${fields.field('custom.withdrawable')}
     </details>
     <details>
+      <summary>${messages.giftCard}</summary>
+      <p class="hint">${messages.giftCardHint}</p>
+      <div class="row">
+        ${fields.field('giftCard.minimum', { unit: visit.settings.defaultCurrency })}
+        ${fields.field('giftCard.maximum', { unit: visit.settings.defaultCurrency })}
+      </div>
+    </details>
+    <details>
       <summary>${messages.media}</summary>
       ${fields.field('videos')}
       <div class="row">${fields.field('dataSheet.url')} ${fields.field('dataSheet.fileName')}</div>

@@ -277,6 +277,12 @@ function changedExtras({ isChanged, isAnyChanged, valueOf, isTicked, optionalDec
   for (const key of ['forSaleFrom', 'forSaleUntil'] as const) {
     if (isChanged(key)) extras[key] = valueOf(key) === '' ? null : `${valueOf(key)}:00Z`;
   }
+  if (isAnyChanged('giftCard.')) {
+    const minimum = optionalDecimal('giftCard.minimum');
+    const maximum = optionalDecimal('giftCard.maximum');
+    const isEmpty = minimum === undefined && maximum === undefined;
+    extras.giftCard = isEmpty ? null : { minimum: minimum ?? '0', maximum: maximum ?? '0' };
+  }
   if (isAnyChanged('energy.')) {
     const classes = valueOf('energy.classes');
     extras.energyLabel =

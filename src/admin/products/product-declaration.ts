@@ -124,6 +124,8 @@ export function productFieldsIn({ products }: AdminMessages): Readonly<Record<st
         },
       ]),
     ),
+    'giftCard.minimum': decimal(fields.giftCardMinimum),
+    'giftCard.maximum': decimal(fields.giftCardMaximum),
     'custom.is': tick(fields.customIs),
     'customHeadline.*': { label: fields.customHeadline },
     'custom.length': decimal(fields.customLength),

@@ -80,6 +80,8 @@ export function productFormValues(row: ProductRow, context: ProductFormContext):
     'order.unit': orderUnit.unit,
     'order.minimum': number(orderUnit.minimum),
     'order.interval': number(orderUnit.interval),
+    'giftCard.minimum': amountText(facts.giftCard?.minimum[settings.defaultCurrency], context),
+    'giftCard.maximum': amountText(facts.giftCard?.maximum[settings.defaultCurrency], context),
     'custom.is': flag(customisation !== undefined),
     'custom.length': customisation ? String(customisation.textLength) : '',
     'custom.required': flag(customisation?.isRequired),

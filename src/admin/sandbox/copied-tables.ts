@@ -41,6 +41,7 @@ export const COPIED_TABLES: Readonly<Record<string, 'shop' | 'people' | 'never'>
   event: 'never',
   gift_card: 'people',
   gift_card_entry: 'people',
+  sold_gift_card: 'people',
   import_record: 'people',
   legal_page: 'shop',
   library_image: 'shop',

@@ -69,6 +69,12 @@ export function settingChoices(
       { value: '', text: messages.value('paymentMethods.provider', 'manual') },
       ...Object.entries(PROVIDER_LABELS).map(([value, text]) => ({ value, text })),
     ],
+    'assistants.paymentMethod': () => [
+      { value: '', text: messages.value('assistants.paymentMethod', 'none') },
+      ...(file.paymentMethods ?? [])
+        .filter(({ provider, price = 0 }) => provider === 'stripe' && price === 0)
+        .map(({ key }) => ({ value: key, text: key })),
+    ],
   };
   return (path) => lists[path]?.();
 }

@@ -4,8 +4,14 @@ import { textIn } from '../../http/locale.ts';
 import { moneyText } from '../../http/price-text.ts';
 import type { SettingsFile } from '../../shops/settings/file.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
-import { isEffectField, PROMOTION_EFFECTS, takesField } from '../../shops/settings/schema/promotions.ts';
+import {
+  isEffectField,
+  PROMOTION_EFFECTS,
+  takesField,
+  WEEKDAYS,
+} from '../../shops/settings/schema/promotions.ts';
 import type { Promotion } from '../../shops/settings/settings.ts';
+import { hasHours } from '../../pricing/cart-promotions.ts';
 import { momentText } from '../components/format.ts';
 import type { ShopPages } from '../pages.ts';
 import { categoryTree } from '../products/category-tree.ts';
@@ -25,10 +31,24 @@ export function promotionSettingsPages(pages: ShopPages, format: SettingsFormat)
           text: `${'– '.repeat(depth)}${textIn(name, locale, settings.defaultLocale) ?? categoryId}`,
         }),
       );
-      return { 'promotions.categories': categories, 'promotions.rewardCategories': categories };
+      return {
+        'promotions.weekdays': weekdayChoices(visit),
+        'promotions.categories': categories,
+        'promotions.rewardCategories': categories,
+      };
     },
     beside: async (visit) => explanations(visit),
   });
+}
+
+/** The days of the week from Monday on, in the language of the page. */
+function weekdayChoices({ language }: ShopVisit) {
+  const names = new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' });
+  // The first of June 2026 was a Monday.
+  return [1, 2, 3, 4, 5, 6, 7].map((day) => ({
+    value: WEEKDAYS[day % 7]!,
+    text: names.format(Date.UTC(2026, 5, day)),
+  }));
 }
 
 /** The form has the fields of all effects; those of the other effects are dropped. */
@@ -76,6 +96,7 @@ function promotionText(visit: ShopVisit, promotion: Promotion): string {
     minimumQuantity !== null && messages.items({ count: minimumQuantity }),
     code !== null && messages.code({ code }),
     from !== null && messages.starts({ date: momentText(new Date(from), language) }),
+    hasHours(promotion) && messages.hours,
     to !== null && messages.ends({ date: momentText(new Date(to), language) }),
     !combines && messages.alone,
     !active && messages.inactive,

@@ -4,11 +4,13 @@ import { deliveryProblem } from '../../carts/render.ts';
 import { pickupToken } from '../../carts/pickup-token.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
+import { HttpError } from '../../http/errors.ts';
 import { languageTag } from '../../http/locale.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { taxesByRate, type Content, type ContentLine } from '../../pricing/content.ts';
 import { productMessages, productPolicies, type Policy } from '../catalogue/disclosures.ts';
+import { newOrder } from '../../checkout/new-order.ts';
 import { requiredConsents } from '../../checkout/withdrawal-consent.ts';
 import { isGoods } from '../../pricing/goods.ts';
 import { guaranteeNotice, sellsToEuConsumers } from '../../shops/legal/guarantee-notice.ts';
@@ -47,6 +49,8 @@ export interface ShownCart {
   buyer?: object;
   discounts?: object;
   fulfillment?: object;
+  /** Nothing is missing to the order. */
+  isOrderable: boolean;
   /** Where the buyer goes on with a copy of this very cart. */
   continue_url: string;
   expires_at: string;
@@ -64,12 +68,13 @@ export async function shownCart(
   const { cart, priced } = open;
   const { content } = priced;
   const extensions = extensionsOf(capability, context.capabilities);
-  const details = shownDetails(open, offered, extensions, context, await context.links());
+  const isSession = capability === 'dev.ucp.shopping.checkout';
+  const asksForAll = isSession && (await context.paymentMethod()) !== undefined;
+  const details = shownDetails(open, offered, extensions, context, await context.links(), asksForAll);
   const isLocated = details.messages.some(({ code }) => code === 'address_undeliverable');
   const read = shownLines(content);
   const lines = read.map((line) => shownLine(line, context));
   const endsAt = new Date(cart.changedAt.getTime() + LIFETIME);
-  const isSession = capability === 'dev.ucp.shopping.checkout';
   // The first page that something is missing on is shown instead.
   const page = isSession ? '/checkout/review' : '/checkout';
   const pickup = new URLSearchParams({
@@ -98,9 +103,22 @@ export async function shownCart(
       }),
     ],
     ...(policies.length > 0 && { policies }),
+    isOrderable: isSession && canBeOrdered(open, context.db.now),
     continue_url: `${context.home}${page}?${pickup.toString()}`,
     expires_at: endsAt.toISOString(),
   };
+}
+
+/** Whether an order could be made of the cart as it is; one that its buyer has opened is ordered in the shop. */
+function canBeOrdered(open: PricedCart, now: Date): boolean {
+  if (open.cart.pickedUpAt !== null) return false;
+  try {
+    newOrder({ ...open, giftCards: [] }, now, null);
+    return true;
+  } catch (error) {
+    if (error instanceof HttpError) return false;
+    throw error;
+  }
 }
 
 export function shownLine(line: ContentLine, context: ShownIn): ShownLine {

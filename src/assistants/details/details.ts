@@ -95,20 +95,28 @@ export function applyDetails(
   return { patch, messages };
 }
 
-/** The members of an answer about the buyer of a cart, and what the assistant must know of them. */
+/**
+ * The members of an answer about the buyer of a cart, and what the assistant must know of them. `asksForAll`: an assistant
+ * that can place the order has to know everything that is missing to it.
+ */
 export function shownDetails(
   open: PricedCart,
   offered: OfferedDeliveries,
   extensions: readonly Extension[],
   context: AssistantContext,
   links: readonly Link[],
+  asksForAll: boolean,
 ): { members: object; messages: Message[] } {
   const notes = open.cart.assistantNotes ?? {};
   const hasDiscounts = extensions.includes(DISCOUNT);
   const hasFulfillment = extensions.includes(FULFILLMENT);
   const buyer = shownBuyer(notes, extensions, context, links);
   const fulfillment = hasFulfillment ? shownFulfillment(open, offered, context) : undefined;
-  const isSaid = notes.buyer !== undefined || notes.destinations !== undefined || notes.billing !== undefined;
+  const isSaid =
+    asksForAll ||
+    notes.buyer !== undefined ||
+    notes.destinations !== undefined ||
+    notes.billing !== undefined;
   const needsAddress = fulfillment?.methods.some(
     ({ id, line_item_ids: ids }) => id === 'shipping' && ids.length > 0,
   );

@@ -198,6 +198,8 @@ export interface ProductFacts {
   forSaleFrom?: string;
   forSaleUntil?: string;
   isBundle?: boolean;
+  /** It is a gift card: customers choose its value within these bounds. Missing: it is not. */
+  giftCard?: { minimum: Prices; maximum: Prices };
   /** What it consists of, which makes it a bundle; missing: it is one thing. */
   parts?: BundlePart[];
   /** Its price is the sum of its parts' prices, less so many basis points; missing: it has a price of its own. */

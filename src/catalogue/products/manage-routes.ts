@@ -73,6 +73,19 @@ export const ProductExtras = Type.Object(
       ),
     ),
     ...LEGAL_REQUEST_FIELDS,
+    giftCard: Given(
+      Type.Object(
+        {
+          minimum: Decimal('The least value that customers may choose.', 10),
+          maximum: Decimal('The highest value.', 500),
+        },
+        {
+          title: 'gift card bounds',
+          description:
+            'Makes the product a gift card, whose value customers choose within these bounds, in the currency of the query; its price is proposed. It is sold without tax and without discounts, and sent by email when it is paid. null: it is none.',
+        },
+      ),
+    ),
     parts: Given(
       Type.Array(
         Type.Object(
@@ -267,12 +280,29 @@ function changedProduct(
   }
   if (energyLabel !== undefined) setFact(next, 'energyLabel', energyLabel ?? undefined);
   setLegalFacts(next, extras);
+  if (extras.giftCard !== undefined) setGiftCard(next, extras.giftCard, currency);
   for (const key of ['forSaleFrom', 'forSaleUntil'] as const) {
     const value = extras[key];
     if (value === undefined) continue;
     setFact(next, key, value === null ? undefined : toSeconds(parseMoment(value, key)));
   }
   return next;
+}
+
+/** A gift card is neither a variation's choice of its own kind nor sold by measure. */
+function setGiftCard(
+  product: StoredProduct,
+  given: NonNullable<Static<typeof ProductExtras>['giftCard']> | null,
+  currency: string,
+): void {
+  if (given === null) return setFact(product, 'giftCard', undefined);
+  const minimum = amountOf(given.minimum, currency, 'giftCard.minimum', { min: 1 });
+  const maximum = amountOf(given.maximum, currency, 'giftCard.maximum', { min: minimum });
+  const { giftCard } = product.facts;
+  setFact(product, 'giftCard', {
+    minimum: withPrice(giftCard?.minimum, currency, minimum)!,
+    maximum: withPrice(giftCard?.maximum, currency, maximum)!,
+  });
 }
 
 /** undefined: as it was. */

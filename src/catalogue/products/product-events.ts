@@ -68,6 +68,7 @@ const FACT_NAMES: Readonly<Record<keyof ProductFacts, string | null>> = {
   forSaleFrom: 'forSale',
   forSaleUntil: 'forSale',
   isBundle: 'isBundle',
+  giftCard: 'giftCard',
   parts: 'parts',
   partsDiscount: 'price',
 };

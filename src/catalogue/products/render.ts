@@ -51,7 +51,7 @@ export function renderProduct(
   const row =
     taxType === undefined && customerGroupId === undefined
       ? stored
-      : rowInView(stored, settings, options, taxClassOf(stored, settings).rates[settings.country] ?? 0);
+      : rowInView(stored, settings, options, rateInPrice(stored, settings));
   const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
   const text = (texts: Localised | undefined) =>
     texts ? textIn(texts, locale, settings.defaultLocale) : null;
@@ -132,6 +132,7 @@ export function renderProduct(
     ...(maxOrder === null ? {} : { maxOrder }),
     ...(facts.withdrawalExcluded && { withdrawalExcluded: facts.withdrawalExcluded }),
     ...(options.variant === 'full' && safetyInfo(facts, settings, text)),
+    ...(facts.giftCard && { giftCard: giftCardValues(facts.giftCard, settings, options) }),
     ...(legalInfo && { legalInfo }),
     productCode: facts.productCode ?? null,
     manufacturer: facts.manufacturer ?? null,
@@ -291,6 +292,23 @@ export function renderPrice(
   { locale, currency, taxType = settings.taxModel }: PriceFormat,
 ): Price | null {
   return minor === null ? null : priceOf(minor, currency, taxType, locale);
+}
+
+/** The rate at home that is in the price, or comes on top of it. */
+function rateInPrice(row: ProductRow, settings: Settings): number {
+  const isGiftCard = inheritedFacts(row.facts, row.master?.facts ?? null).giftCard !== undefined;
+  return isGiftCard ? 0 : (taxClassOf(row, settings).rates[settings.country] ?? 0);
+}
+
+/** A gift card has no tax, so its value is the same in every view. */
+function giftCardValues(
+  { minimum, maximum }: NonNullable<ProductFacts['giftCard']>,
+  settings: Settings,
+  options: PriceFormat,
+): NonNullable<Product['giftCard']> {
+  const value = (prices: Prices) =>
+    renderPrice(priceIn(prices, options.currency, settings) ?? 0, settings, options)!;
+  return { minimum: value(minimum), maximum: value(maximum) };
 }
 
 function referenceText(

@@ -263,6 +263,18 @@ export const Product = Type.Object(
         },
       ),
     ),
+    giftCard: Type.Optional(
+      Type.Object(
+        {
+          minimum: { ...Price, description: 'The least value that customers may choose.' },
+          maximum: { ...Price, description: 'The highest value.' },
+        },
+        {
+          title: 'gift card values',
+          description: 'It is a gift card, whose price is the proposed value. Absent: it is none.',
+        },
+      ),
+    ),
     legalInfo: Type.Optional(LegalInfo),
     productCode: text('EAN, UPC, ISBN or the like.', '4012345678901'),
     manufacturer: text('Manufacturer.', 'Beacon'),

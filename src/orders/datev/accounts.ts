@@ -11,7 +11,9 @@ interface Chart {
   domestic: Readonly<Record<number, string>>;
   /** For domestic rates that have no automatic account: the net amount and the tax are booked on their own. */
   otherRates: { revenue: string; tax: string };
-  foreign: Readonly<Record<Exclude<TaxTreatment, 'domestic'>, { account: string; taxKey?: string }>>;
+  foreign: Readonly<
+    Record<Exclude<TaxTreatment, 'domestic' | 'voucher'>, { account: string; taxKey?: string }>
+  >;
   /** Taxed where the shop is registered outside of the European Union; with the foreign tax. */
   outsideEu: string;
   bank: string;
@@ -98,6 +100,8 @@ export function ledgerOf(accounting: Accounting): Ledger {
           (one.rate === undefined || one.rate === rate),
       );
       if (rule) return { account: inLength(rule.account), taxKey: rule.taxKey };
+      // The money is owed to the holder of the card; its redemption is booked against the same account.
+      if (treatment === 'voucher') return { account: inLength(chart.giftCards) };
       if (treatment === 'local' && !isInEu(country)) return { account: inLength(chart.outsideEu) };
       if (treatment !== 'domestic') {
         const { account, taxKey } = chart.foreign[treatment];

@@ -324,6 +324,9 @@ export function categoryOf(
       return untaxed('G', words.export, 'VATEX-EU-G');
     case 'smallBusiness':
       return exempt();
+    // Not O: such an invoice could hold nothing else (BR-O-11).
+    case 'voucher':
+      return untaxed('E', words.voucher);
     case 'domestic':
     case 'oss':
     case 'local':

@@ -1,5 +1,3 @@
-import type { FastifyBaseLogger } from 'fastify';
-import type { Database } from '../../db/database.ts';
 import { textIn } from '../../http/locale.ts';
 import { newId } from '../../kernel/ids.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
@@ -9,15 +7,11 @@ import { lockOrder } from '../lock-order.ts';
 import { findManagedOrder } from '../queries.ts';
 import { loadAccount } from './accounts.ts';
 import { recordFailedCapture } from './capture.ts';
+import { makeCharge } from './charge.ts';
 import { delayAfter, givesUpAfter, nextCheck, STARTS_WITHIN } from './checks.ts';
 import { PROGRESS } from './progress.ts';
-import {
-  CALL_TIMEOUT,
-  PaymentRefused,
-  type Account,
-  type Outcome,
-  type PaymentProvider,
-} from './provider.ts';
+import { accountOf, atClockOf, errorText, inTime, settleAs, type PaymentDeps } from './provider-calls.ts';
+import { PaymentRefused, type Outcome } from './provider.ts';
 import {
   findAttempt,
   insertAttempt,
@@ -29,30 +23,11 @@ import {
   type DueKey,
   type ProviderRefund,
 } from './queries.ts';
-import {
-  isProviderName,
-  providerMethodOf,
-  providerOf,
-  type ProviderMethod,
-  type Providers,
-} from './providers.ts';
+import { providerMethodOf, providerOf, type ProviderMethod } from './providers.ts';
 import { settleRefund } from './settle-refund.ts';
 import { settle } from './settle.ts';
 
-/** The dependencies of calls to providers. */
-export interface PaymentDeps {
-  db: Database;
-  providers: Providers;
-  /** The key of the installation, which unseals the merchants' values. */
-  loadKey: () => Promise<Buffer>;
-  log: FastifyBaseLogger;
-}
-
-/** The same at the clock of the shop. */
-const atClockOf = (deps: PaymentDeps, shopId: string): PaymentDeps => ({
-  ...deps,
-  db: deps.db.atClockOf(shopId),
-});
+export type { PaymentDeps };
 
 export interface PaymentLinks {
   /** Where the shopper goes after the payment. */
@@ -108,7 +83,8 @@ function openAttempt(
     if (!method || amount === 0) return undefined;
     const { paymentMethodId, providerName: provider } = method;
     const live = await lockLiveAttempt(tx, shopId, orderId);
-    if (live?.state === 'processing' || live?.state === 'authorized') return undefined;
+    // A charge whose outcome is unknown may have brought the money already.
+    if (live?.state === 'processing' || live?.state === 'authorized' || live?.isCharge) return undefined;
     if (live) {
       const isCurrent = live.paymentMethodId === paymentMethodId && live.amount === amount;
       // No shopper was sent to a payment that is still starting: it is begun with the order's current values.
@@ -193,6 +169,10 @@ export async function checkAttempt(service: PaymentDeps, shopId: string, attempt
   const { db } = deps;
   const attempt = await findAttempt(db, shopId, attemptId);
   if (!attempt) return;
+  if (attempt.state === 'starting' && attempt.isCharge) {
+    await makeCharge(deps, shopId, attempt, await shopSettings(db, shopId));
+    return;
+  }
   if (attempt.state === 'starting') {
     // No shopper was or will be sent to its page.
     if (startEnd(attempt) <= db.now) await settleAs(db, shopId, attempt, 'failed', attempt.error);
@@ -241,32 +221,6 @@ async function ask(
   return outcome;
 }
 
-async function accountOf(
-  { db, providers, loadKey }: PaymentDeps,
-  shopId: string,
-  { provider: name, paymentMethodId }: Attempt,
-  settings: Settings,
-): Promise<{ provider: PaymentProvider; account: Account }> {
-  const method = settings.paymentMethods.find((one) => one.paymentMethodId === paymentMethodId);
-  if (!method || !isProviderName(name)) {
-    throw new PaymentRefused('The payment method is not in the settings of the shop any more');
-  }
-  const provider = providerOf(providers, name, settings);
-  return { provider, account: await loadAccount(db, await loadKey(), shopId, method, provider) };
-}
-
-/** Ends an attempt without a state from the provider. */
-function settleAs(
-  db: Database,
-  shopId: string,
-  attempt: Attempt,
-  state: 'failed',
-  error: string | null,
-): Promise<void> {
-  const { currency } = attempt;
-  return db.transaction((tx) => settle(tx, shopId, attempt, { state, captured: 0, currency }, error));
-}
-
 /** Makes a due refund, unless another process does. */
 export async function makeRefund(service: PaymentDeps, key: DueKey): Promise<void> {
   const { shopId } = key;
@@ -301,23 +255,4 @@ async function callRefund(deps: PaymentDeps, shopId: string, refund: ProviderRef
   const { orderNumber, currency } = order;
   const wanted = { id: paymentId, amount, currency, orderNumber, reference };
   return inTime(provider.refund(attempt.reference!, wanted, account));
-}
-
-/** Limits a call to the time that a shopper would wait; the next check finds its later result. */
-async function inTime<Result>(call: Promise<Result>): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('The payment provider did not answer in time')), CALL_TIMEOUT);
-  });
-  try {
-    return await Promise.race([call, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** PostgreSQL does not allow character 0 in texts. */
-function errorText(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.replaceAll('\0', '').slice(0, 500);
 }

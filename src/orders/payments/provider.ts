@@ -21,6 +21,12 @@ export interface PaymentProvider {
    */
   start(attempt: NewPayment, account: Account): Promise<StartedPayment>;
 
+  /**
+   * Makes a payment with a token that the shopper has given to an assistant; nobody is sent to a page. `charge.id` is the
+   * idempotency key: a repeated call within a day makes no second payment. Absent: it takes no tokens.
+   */
+  charge?(charge: NewCharge, account: Account): Promise<ChargedPayment>;
+
   /** The state of a payment. The only source of truth. */
   confirm(reference: string, account: Account): Promise<Outcome>;
 
@@ -87,6 +93,17 @@ export interface NewPayment {
   returnUrl: string;
   /** Where the provider may send webhooks of this payment. No provider can reach a service on this machine alone. */
   webhookUrl: string;
+}
+
+/** A payment with a token. */
+export interface NewCharge extends Omit<NewPayment, 'returnUrl' | 'webhookUrl' | 'locale' | 'email'> {
+  /** A secret, good for this shop and an amount. */
+  token: string;
+}
+
+export interface ChargedPayment extends Outcome {
+  /** The provider's id of the payment; unique within the account, at most 200 characters. */
+  reference: string;
 }
 
 export interface StartedPayment {

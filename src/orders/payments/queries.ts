@@ -17,6 +17,8 @@ export interface Attempt {
   captured: number;
   reference: string | null;
   redirectTo: string | null;
+  /** It is made with a token: there is no page on which a shopper pays. */
+  isCharge: boolean;
   wish: 'cancel' | 'capture' | null;
   createdAt: Date;
   updatedAt: Date;
@@ -30,7 +32,7 @@ export interface Attempt {
 const columnsOf = (shopId: string) => sql`
   upper(attempt_id::text) as "attemptId", upper(order_id::text) as "orderId", provider,
   upper(payment_method_id::text) as "paymentMethodId", amount, currency, state, captured, reference,
-  redirect_to as "redirectTo", wish, created_at as "createdAt", updated_at as "updatedAt", checks, error, (
+  redirect_to as "redirectTo", is_charge as "isCharge", wish, created_at as "createdAt", updated_at as "updatedAt", checks, error, (
     select release_at from customer_order
     where customer_order.shop_id = ${shopId} and customer_order.order_id = payment_attempt.order_id
       and paid_amount = gift_card_amount and cancelled_at is null
@@ -75,6 +77,40 @@ export function insertAttempt(
       created_at, updated_at, check_at)
     values (${shopId}, ${attemptId}, ${orderId}, ${provider}, ${paymentMethodId}, ${amount}, ${currency}, 'starting',
       ${tx.now}, ${tx.now}, ${checkAt})`);
+}
+
+/** An attempt that is made with a token: `check_at` is the end of the time in which whoever inserts it makes it. */
+export function insertCharge(
+  tx: Transaction,
+  shopId: string,
+  attempt: Pick<Attempt, 'attemptId' | 'orderId' | 'provider' | 'paymentMethodId' | 'amount' | 'currency'>,
+  tokenSealed: Buffer,
+) {
+  const { attemptId, orderId, provider, paymentMethodId, amount, currency } = attempt;
+  return tx.run(sql`
+    insert into payment_attempt (shop_id, attempt_id, order_id, provider, payment_method_id, amount, currency, state,
+      is_charge, token_sealed, created_at, updated_at, check_at)
+    values (${shopId}, ${attemptId}, ${orderId}, ${provider}, ${paymentMethodId}, ${amount}, ${currency}, 'starting',
+      true, ${tokenSealed}, ${tx.now}, ${tx.now}, ${leaseEnd(tx.now)})`);
+}
+
+/** undefined: its outcome is known. */
+export async function findChargeToken(
+  db: Queries,
+  shopId: string,
+  attemptId: string,
+): Promise<Buffer | undefined> {
+  const row = await db.one<{ tokenSealed: Buffer | null }>(sql`
+    select token_sealed as "tokenSealed" from payment_attempt
+    where shop_id = ${shopId} and attempt_id = ${attemptId}`);
+  return row?.tokenSealed ?? undefined;
+}
+
+/** The outcome of a charge is known, so its token has done its work. `reference`: null if there is no payment. */
+export function endCharge(tx: Transaction, shopId: string, attemptId: string, reference: string | null) {
+  return tx.run(sql`
+    update payment_attempt set token_sealed = null, reference = coalesce(reference, ${reference}::text)
+    where shop_id = ${shopId} and attempt_id = ${attemptId}`);
 }
 
 /** The provider has made the payment. Of two clicks at once the first one records it. */

@@ -6,6 +6,7 @@ import {
   PaymentRefused,
   type Account,
   type Chargeback,
+  type NewCharge,
   type NewPayment,
   type Outcome,
   type OutcomeState,
@@ -22,11 +23,22 @@ const API_VERSION = '2026-10-28.endive';
  */
 export type StripeAddress = Pick<Stripe.StripeConfig, 'host' | 'port' | 'protocol' | 'timeout'>;
 
+/** Tokens of assistants are described for this version of the API; it is a preview. */
+const TOKEN_VERSION = '2026-04-22.preview';
+
 type Session = Stripe.Checkout.Session;
+type Intent = Stripe.PaymentIntent;
+
+/** The page of a payment, and its money: a page has none until the shopper pays, and a charge has no page. */
+interface StripePayment {
+  session: Session | null;
+  intent: Intent | null;
+}
 
 /**
  * Stripe's own payment page (Checkout). A payment is a Checkout Session here; the PaymentIntent, which holds the
- * money, is created when the shopper pays. The merchant's Stripe account determines the ways to pay.
+ * money, is created when the shopper pays. The merchant's Stripe account determines the ways to pay. A payment with the
+ * token of an assistant (a shared payment token) has no page, so it is the PaymentIntent itself.
  */
 export function createStripeProvider(address: StripeAddress = {}): PaymentProvider {
   let loading: Promise<Stripe> | undefined;
@@ -47,14 +59,23 @@ export function createStripeProvider(address: StripeAddress = {}): PaymentProvid
     }
   };
 
-  const findSession = (reference: string, account: Account) =>
-    call(account, (stripe, options) =>
+  const findPayment = async (reference: string, account: Account): Promise<StripePayment> => {
+    if (isIntentId(reference)) {
+      const intent = await call(account, (stripe, options) =>
+        stripe.paymentIntents.retrieve(reference, { expand: ['latest_charge'] }, options),
+      );
+      return { session: null, intent };
+    }
+    const session = await call(account, (stripe, options) =>
       stripe.checkout.sessions.retrieve(
         reference,
         { expand: ['payment_intent', 'payment_intent.latest_charge'] },
         options,
       ),
     );
+    const { payment_intent: intent } = session;
+    return { session, intent: typeof intent === 'object' ? intent : null };
+  };
 
   const findRefunds = async (intentId: string, account: Account) => {
     const { data } = await call(account, (stripe, options) =>
@@ -64,11 +85,11 @@ export function createStripeProvider(address: StripeAddress = {}): PaymentProvid
   };
 
   const confirm = async (reference: string, account: Account): Promise<Outcome> => {
-    const session = await findSession(reference, account);
-    const outcome = outcomeOf(session);
+    const payment = await findPayment(reference, account);
+    const outcome = outcomeOf(payment);
     if (outcome.state !== 'paid') return outcome;
-    const refunds = (await findRefunds(intentOf(session)!.id, account)).map(reportedRefund);
-    const chargebacks = chargebacksOf(session);
+    const refunds = (await findRefunds(payment.intent!.id, account)).map(reportedRefund);
+    const chargebacks = chargebacksOf(payment.intent!);
     return {
       ...outcome,
       ...(refunds.length > 0 && { refunds }),
@@ -101,13 +122,28 @@ export function createStripeProvider(address: StripeAddress = {}): PaymentProvid
       return { reference: id, redirectTo: url };
     },
 
+    async charge(charge, account) {
+      const params = chargeParams(charge, account);
+      const intent = await call(
+        account,
+        async (stripe, options) =>
+          // The client has no type for a parameter of the preview.
+          (await stripe.rawRequest('POST', '/v1/payment_intents', params, {
+            ...options,
+            apiVersion: TOKEN_VERSION,
+            idempotencyKey: charge.id,
+          })) as unknown as Intent,
+      );
+      return { reference: intent.id, ...outcomeOf({ session: null, intent }) };
+    },
+
     confirm,
 
     async capture(reference, account) {
-      const session = await findSession(reference, account);
-      const before = outcomeOf(session);
+      const payment = await findPayment(reference, account);
+      const before = outcomeOf(payment);
       if (before.state !== 'authorized') return before;
-      const { id } = intentOf(session)!;
+      const { id } = payment.intent!;
       return changePayment(
         before,
         () => call(account, (stripe, options) => stripe.paymentIntents.capture(id, {}, options)),
@@ -116,8 +152,8 @@ export function createStripeProvider(address: StripeAddress = {}): PaymentProvid
     },
 
     async cancel(reference, account) {
-      const session = await findSession(reference, account);
-      const before = outcomeOf(session);
+      const payment = await findPayment(reference, account);
+      const before = outcomeOf(payment);
       if (before.state !== 'open' && before.state !== 'authorized') return before;
       return changePayment(
         before,
@@ -125,7 +161,7 @@ export function createStripeProvider(address: StripeAddress = {}): PaymentProvid
           call<unknown>(account, (stripe, options) =>
             before.state === 'open'
               ? stripe.checkout.sessions.expire(reference, {}, options)
-              : stripe.paymentIntents.cancel(intentOf(session)!.id, {}, options),
+              : stripe.paymentIntents.cancel(payment.intent!.id, {}, options),
           ),
         () => confirm(reference, account),
       );
@@ -137,7 +173,7 @@ export function createStripeProvider(address: StripeAddress = {}): PaymentProvid
           await call(account, (stripe, options) => stripe.refunds.retrieve(refundReference, {}, options)),
         );
       }
-      const intent = intentOf(await findSession(reference, account));
+      const { intent } = await findPayment(reference, account);
       if (!intent) throw new PaymentRefused('Stripe: nothing was paid');
       // Stripe forgets idempotency keys after a day, so an earlier refund is found by its metadata.
       const made = (await findRefunds(intent.id, account)).find(({ metadata }) => metadata?.refundId === id);
@@ -167,12 +203,13 @@ export function createStripeProvider(address: StripeAddress = {}): PaymentProvid
       }
       const { type, data } = event;
       if (type.startsWith('checkout.session.')) return [(data.object as Session).id];
+      if (type.startsWith('payment_intent.')) return [(data.object as Intent).id];
       const { payment_intent: intent } = data.object as Pick<Stripe.Refund, 'payment_intent'>;
       if (!ABOUT_MONEY_BACK.test(type) || typeof intent !== 'string') return [];
       const sessions = await call(account, (stripe, options) =>
         stripe.checkout.sessions.list({ payment_intent: intent, limit: 1 }, options),
       );
-      return sessions.data.map(({ id }) => id);
+      return [intent, ...sessions.data.map(({ id }) => id)];
     },
   };
 }
@@ -226,12 +263,32 @@ function sessionParams(
   };
 }
 
-const intentOf = ({ payment_intent: intent }: Session) => (typeof intent === 'object' ? intent : null);
+/**
+ * Without a page nobody can be asked anything: a payment that the bank wants its customer to confirm fails. Returns the
+ * same when called again, because Stripe compares the request with the first one of the same key.
+ */
+function chargeParams(
+  { id, amount, currency, orderId, orderNumber, shopName, token }: NewCharge,
+  { capture }: Account,
+) {
+  return {
+    amount: toStripeAmount(amount, currency),
+    currency: currency.toLowerCase(),
+    confirm: true,
+    error_on_requires_action: true,
+    payment_method_data: { shared_payment_granted_token: token },
+    description: `${orderNumber} ${shopName}`.slice(0, 250),
+    metadata: { attemptId: id, orderId },
+    ...(capture === 'manual' && { capture_method: 'manual' }),
+  };
+}
 
-function outcomeOf(session: Session): Outcome {
-  const intent = intentOf(session);
-  const currency = (intent ?? session).currency!.toUpperCase();
-  const state = stateOf(session);
+const isIntentId = (reference: string) => reference.startsWith('pi_');
+
+function outcomeOf(payment: StripePayment): Outcome {
+  const { session, intent } = payment;
+  const currency = (intent ?? session)!.currency!.toUpperCase();
+  const state = stateOf(payment);
   const captured = state === 'paid' ? fromStripeAmount(intent!.amount_received, currency) : 0;
   return { state, captured, currency };
 }
@@ -244,10 +301,10 @@ const INTENT_STATES: Readonly<Record<string, OutcomeState>> = {
 };
 
 /** The money decides; if there is none yet, the page does. */
-function stateOf(session: Session): OutcomeState {
-  const intent = intentOf(session);
+function stateOf({ session, intent }: StripePayment): OutcomeState {
   const ofMoney = intent && INTENT_STATES[intent.status];
   if (ofMoney) return ofMoney;
+  if (!session) return 'failed';
   if (session.status === 'expired') return 'cancelled';
   if (session.status !== 'complete') return 'open';
   // The page is done and can no longer be used to pay. Either a bank has refused since (SEPA), or the shopper has
@@ -261,8 +318,7 @@ function reportedRefund(refund: Stripe.Refund): ReportedRefund {
   return { reference, state, amount, id: refund.metadata?.refundId ?? null };
 }
 
-function chargebacksOf(session: Session): Chargeback[] {
-  const charge = intentOf(session)!.latest_charge;
+function chargebacksOf({ latest_charge: charge }: Intent): Chargeback[] {
   if (charge === null || typeof charge !== 'object' || !charge.disputed) return [];
   return [{ reference: charge.id, amount: fromStripeAmount(charge.amount, charge.currency.toUpperCase()) }];
 }

@@ -20,10 +20,13 @@ export interface VatSummary {
   totals: (Amounts & { currency: string })[];
 }
 
-/** The turnover of a period by treatment, country and rate. Credit notes lower the period in which they were issued. */
+/**
+ * The turnover of a period by treatment, country and rate. Credit notes lower the period in which they were issued. Gift
+ * cards are no turnover when they are sold.
+ */
 export function vatSummary(supplies: readonly SupplySum[]): VatSummary {
   const rows = summed(
-    supplies.map(toTreated),
+    supplies.map(toTreated).filter(({ treatment }) => treatment !== 'voucher'),
     ({ currency, treatment, country, rate }): Omit<VatRow, keyof Amounts> => ({
       currency,
       treatment,

@@ -57,6 +57,7 @@ export function* contentProblems(
   yield* visibilityProblems(file, frame);
   yield* otherProblems(file, frame);
   yield* manufacturerProblems(file, frame);
+  yield* assistantProblems(file, frame);
   yield* deliveryTimeProblems(file, frame);
   yield* invoicingProblems(file.invoicing ?? {}, frame);
   yield* themeProblems(file.theme ?? {});
@@ -221,6 +222,16 @@ function* netPriceProblems(groups: readonly string[], { customerGroups }: Frame)
       rule: { name: 'unknownGroup' },
     };
   }
+}
+
+function* assistantProblems({ assistants }: SettingsFile, { paymentMethods }: Frame): Generator<Problem> {
+  const key = assistants?.paymentMethod;
+  if (key === undefined || !paymentMethods || paymentMethods.includes(key)) return;
+  yield {
+    path: ['assistants', 'paymentMethod'],
+    text: `is ${key}, which is no payment method of the shop`,
+    rule: { name: 'unknownPaymentMethod' },
+  };
 }
 
 function* manufacturerProblems({ manufacturers = [] }: SettingsFile, frame: Frame): Generator<Problem> {

@@ -6,7 +6,8 @@
  * - `intraCommunity`: goods to a business in another member state (category K of EN 16931),
  * - `reverseCharge`: services to a business in another member state (AE),
  * - `export`: to a country outside the European Union (G),
- * - `smallBusiness`: the shop charges no tax (E).
+ * - `smallBusiness`: the shop charges no tax (E),
+ * - `voucher`: a gift card that is sold: what is bought with it is taxed (article 30b), so the sale is not (E).
  */
 export const TAX_TREATMENTS = [
   'domestic',
@@ -16,5 +17,6 @@ export const TAX_TREATMENTS = [
   'reverseCharge',
   'export',
   'smallBusiness',
+  'voucher',
 ] as const;
 export type TaxTreatment = (typeof TAX_TREATMENTS)[number];

@@ -1,3 +1,4 @@
+import { recipientLine } from '../product/gift-card-fields.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { formatsOf } from '../../http/formats.ts';
 import { taxesByRate, type Content, type ContentLine } from '../../pricing/content.ts';
@@ -146,6 +147,7 @@ export function cartLineText(visit: Visit, line: Line, { hasFeatures = false } =
           >${typedText(line.customText, line.customTextHeadline, locale)}</span
         >`
     }
+    ${recipientLine(line, locale)}
     ${
       hasFeatures &&
       line.essentialFeatures !== null &&
@@ -178,6 +180,7 @@ export function shortLines({ locale }: Visit, lines: readonly Line[]): Markup {
                   >${typedText(line.customText, line.customTextHeadline, locale)}</small
                 >`
             }
+            ${recipientLine(line, locale)}
             <br /><small>${amountWithUnit(line.quantity.amount, line.orderUnitShort, locale)}</small>
           </div>
           <span class="price">${priceText(line.lineItemPrice, locale)}</span>

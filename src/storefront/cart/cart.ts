@@ -18,6 +18,8 @@ import { givenText } from '../../catalogue/products/custom-text.ts';
 import { MAX_CUSTOM_TEXT_LENGTH } from '../../catalogue/products/custom-text.ts';
 import { customTextMessage } from '../product/customisation.ts';
 import { MAX_PARTS } from '../../catalogue/products/bundles.ts';
+import { GIFT_CARD_LIMITS, giftCardMessage, typedGiftCard } from '../product/gift-card-fields.ts';
+import type { GiftCardRequest } from '../../giftcards/wish.ts';
 import { isId } from '../../kernel/ids.ts';
 import { DRAWER_PATH, drawerPage } from './cart-drawer.ts';
 import { cartPage } from './cart-page.ts';
@@ -64,6 +66,7 @@ export function cart(pages: Pages): void {
           productId,
           quantity,
           customText: givenText(field('customText')),
+          giftCard: typedGiftCard(field),
           choices: choices.filter(isId).map((id) => id.toUpperCase()),
         };
         const notice = await addToCart(visit, added);
@@ -76,7 +79,7 @@ export function cart(pages: Pages): void {
         return new Redirect(path, rejectionText(visit, error));
       }
     },
-    { limits: { texts: { customText: MAX_CUSTOM_TEXT_LENGTH } } },
+    { limits: { texts: { customText: MAX_CUSTOM_TEXT_LENGTH, ...GIFT_CARD_LIMITS } } },
   );
 
   pages.post('/cart/lines/:lineItemId', async (visit, { field, params }) => {
@@ -158,7 +161,13 @@ const rounded = (amount: number) => Number(amount.toFixed(6));
 /** Returns the notice about what was added. */
 async function addToCart(
   visit: Visit,
-  added: { productId: string; quantity: number; customText: string | undefined; choices: string[] },
+  added: {
+    productId: string;
+    quantity: number;
+    customText: string | undefined;
+    choices: string[];
+    giftCard: GiftCardRequest | undefined;
+  },
 ): Promise<string> {
   const { session, settings, locale } = visit;
   let before = 0;
@@ -277,6 +286,8 @@ function rejectionText({ locale }: Visit, error: Error): string {
   if (error instanceof SoldOut) return messages.currentlySoldOut;
   if (error instanceof LimitReached) return messages.atMost({ amount: formatNumber(error.limit, locale) });
   if (error instanceof WrongCustomText) return customTextMessage(locale, error.code);
+  const ofGiftCard = giftCardMessage(error, locale);
+  if (ofGiftCard !== undefined) return ofGiftCard;
   if (error instanceof Refusal && error.code === 'PART_NOT_CHOSEN') return messages.choosePart;
   return error instanceof ValidationError ? messages.wrongQuantity : messages.notForSale;
 }

@@ -8,6 +8,7 @@ import {
   orderCart,
   type VisitorCart,
 } from '../../checkout/visitor-cart.ts';
+import { ORDER_RACES } from '../../checkout/order-cart.ts';
 import { CONSENT_KINDS, requiredConsents, type ConsentKind } from '../../checkout/withdrawal-consent.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { HttpError, Refusal, ValidationError } from '../../http/errors.ts';
@@ -194,9 +195,6 @@ async function saveAndContinue(
   return new Redirect(shopPath(visit, next));
 }
 
-/** Two orders created the same customer, or the customer was erased meanwhile. The next attempt succeeds. */
-const RACES: readonly unknown[] = ['customer_number', 'customer_order_customer'];
-
 /** What the button below the review sends. */
 interface OrderForm {
   /** The digest of what was shown. */
@@ -230,7 +228,7 @@ async function placeOrder(
     }
     // The shop has just stopped delivering to this country; the form shows it at the field.
     if (error instanceof ValidationError) return new Redirect(shopPath(visit, '/checkout'));
-    const isRace = RACES.includes(violatedConstraint(error));
+    const isRace = ORDER_RACES.includes(violatedConstraint(error));
     if (!isRace && !(error instanceof HttpError && error.status < 500)) throw error;
     const now = await findVisitorCart(visit);
     const text = isRace

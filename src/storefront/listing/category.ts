@@ -37,6 +37,7 @@ import {
   type Sort,
 } from './list-request.ts';
 import { shownFacets } from './field-facets.ts';
+import { findListRatings, type ListRatings } from '../reviews/review-view.ts';
 import { breadcrumbData, breadcrumbNavigation, listingView } from './listing-view.ts';
 import { merchantHtml } from '../../content/merchant-html/merchant-html.ts';
 import { categoryMarkdown } from '../markdown/list-markdown.ts';
@@ -97,6 +98,7 @@ async function categoryPage(
       return row ? [renderProduct(row, visit.settings, visitorOptions(visit, 'list'), snapshot.now)] : [];
     });
     const products = rendered.map(({ product }) => product);
+    const ratings = await findListRatings(visit, snapshot, products);
     const facets = !category.showFacets
       ? undefined
       : results > PER_PAGE
@@ -104,7 +106,7 @@ async function categoryPage(
         : await findFacets(visit, snapshot, category);
     const top = await renderTop(visit, snapshot, category, shownTop);
     const content: Page = {
-      ...renderCategory(visit, category, { request, results, products, facets, cards, top }),
+      ...renderCategory(visit, category, { request, results, products, ratings, facets, cards, top }),
       isShared: true,
       takesOwnStyle: true,
     };
@@ -252,6 +254,7 @@ async function filteredPage(visit: Visit, category: PageCategory, request: ListR
       isMore,
       isSampled: found.isSampled,
       products,
+      ratings: await findListRatings(visit, db, products),
       facets: category.showFacets ? shownFacets(found, filters, settings, locale) : undefined,
       cards: [],
     }),
@@ -265,6 +268,7 @@ interface CategoryContent {
   isMore?: boolean | undefined;
   isSampled?: boolean | undefined;
   products: Product[];
+  ratings: ListRatings;
   facets: Facet[] | 'on demand' | undefined;
   cards: CategoryCard[];
   top?: CategoryTop | undefined;

@@ -1,3 +1,4 @@
+import type { ListRatings } from '../reviews/review-view.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import type { Facet } from '../../catalogue/search/facets.ts';
@@ -23,6 +24,7 @@ export interface ProductListing {
   /** The facets are counted from the products that a search has compared; there are more. */
   isSampled?: boolean | undefined;
   products: readonly Product[];
+  ratings: ListRatings;
   /** undefined: there are no filters; `on demand`: they are counted when the visitor opens them. */
   facets: readonly Facet[] | 'on demand' | undefined;
   /** The facet of the category itself, which every product of the list has. */
@@ -43,7 +45,8 @@ export function listingView(visit: Visit, list: ProductListing): Markup {
               </p>
               ${results > 1 && sortForm(visit, list)}
             </div>
-            ${productCards(visit, products, { heading: 'h2' })} ${priceNote(visit)} ${pager(visit, list)}`
+            ${productCards(visit, products, { heading: 'h2', ratings: list.ratings })} ${priceNote(visit)}
+            ${pager(visit, list)}`
     }
   </div>`;
   return filters ? html`<div class="columns with-facets">${filters} ${content}</div>` : content;

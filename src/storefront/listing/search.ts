@@ -1,3 +1,4 @@
+import { findListRatings } from '../reviews/review-view.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { imagePath } from '../../platform/media/images.ts';
 import { notFound } from '../../http/errors.ts';
@@ -90,6 +91,7 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
     isMore: found.isMore,
     isSampled: found.isSampled,
     products,
+    ratings: await findListRatings(visit, db, products),
     facets: shownFacets(found, found.filters, settings, locale),
   });
   const offered = isNothing ? await featuredProducts(visit) : [];

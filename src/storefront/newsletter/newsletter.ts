@@ -133,7 +133,10 @@ function unsubscribedPage(visit: Visit): Page {
 }
 
 /** The newsletters in the visitor's language; all if there are none. */
-export function offeredCampaigns({ settings, locale }: Visit): NewsletterCampaign[] {
+export function offeredCampaigns({
+  settings,
+  locale,
+}: Pick<Visit, 'settings' | 'locale'>): NewsletterCampaign[] {
   const inLanguage = settings.newsletterCampaigns.filter(({ language }) => locale.startsWith(language));
   return inLanguage.length > 0 ? inLanguage : settings.newsletterCampaigns;
 }
@@ -200,7 +203,7 @@ async function requestSubscription(
  * buyer who has ordered with another address has not said it of that one.
  */
 export async function askBuyer(
-  visit: Visit,
+  visit: Pick<Visit, 'db' | 'shopId' | 'locale' | 'settings'>,
   tokens: NewsletterTokens,
   { assistantNotes, billingAddress }: Pick<StoredCart, 'assistantNotes' | 'billingAddress'>,
 ): Promise<void> {

@@ -8,6 +8,7 @@ import { legalNames, productPath, shopPath, type Visit } from '../visit.ts';
 import type { Price } from '../../http/price.ts';
 import { formatNumber } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
+import { listRating, type ListRatings } from '../reviews/review-view.ts';
 import { garanLabel } from './guarantee.ts';
 
 /** The cards of the first row on wide screens. Pictures further down are loaded when they come into sight. */
@@ -20,6 +21,8 @@ export interface CardOptions {
   isBelow?: boolean;
   /** One row that fills the page: few wide cards, or cards of which only whole rows are shown. */
   row?: 'few' | 'full';
+  /** What buyers say of them; absent: it is not shown. */
+  ratings?: ListRatings | undefined;
   /** Buttons instead of the usual ones. */
   actions?: (product: Product) => Markup;
 }
@@ -37,7 +40,8 @@ function productCard(visit: Visit, product: Product, index: number, options: Car
   return html`<li class="card" data-product="${product.productId}" data-index="${index}">
     ${cardPicture(product, options.isBelow === true || index >= FIRST_ROW)}
     ${options.heading === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`} ${badges(product, messages)}
-    ${priceBlock(visit, product)} ${availability(visit, product, { isShort: true })}
+    ${listRating(visit, options.ratings?.get(product.productId))} ${priceBlock(visit, product)}
+    ${availability(visit, product, { isShort: true })}
     ${garanLabel(visit, product.legalInfo?.durabilityGuarantee)}
     ${options.actions?.(product) ?? quickForm(visit, product)}
   </li>`;
@@ -56,7 +60,8 @@ export function isAvailable(
 function quickForm(visit: Visit, product: Product): Markup {
   const messages = messagesIn(visit.locale).storefront;
   const { productId, productNumber, name, minOrder } = product;
-  const hasChoice = product.productVariationType === 'master' || product.isCustomizable;
+  const hasChoice =
+    product.productVariationType === 'master' || product.isCustomizable || product.giftCard !== undefined;
   return html`<form class="quick" method="post" action="${shopPath(visit, '/cart/add')}" data-cart-add>
     <input type="hidden" name="productId" value="${productId}" />
     <input type="hidden" name="quantity" value="${minOrder}" />

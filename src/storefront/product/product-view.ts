@@ -24,6 +24,7 @@ import { amountWithUnit, formatNumber } from '../../http/amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
 import { partChoices, shownParts, type ShownPart } from './bundle-parts.ts';
 import { customTextField } from './customisation.ts';
+import { giftCardFields } from './gift-card-fields.ts';
 import { bulkPrices, detailsView, environmentView, labelLinks, videoLinks } from './details.ts';
 import { isGoods } from '../../pricing/goods.ts';
 import { taxClassFor, taxVariesByCountry } from '../../pricing/tax.ts';
@@ -81,8 +82,11 @@ const MAX_SUMMARY_LENGTH = 5_000;
 export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
   const { locale, settings } = visit;
   const { row, product, offer, isWished, pictures, variations, chosen, crossSelling, reviews } = model;
-  const delivery = offer.forSale ? model.delivery : undefined;
-  const { list: places, currency, now } = model.places;
+  // A gift card is sent by email.
+  const isDelivered = offer.giftCard === undefined;
+  const delivery = isDelivered && offer.forSale ? model.delivery : undefined;
+  const { list, currency, now } = model.places;
+  const places = isDelivered ? list : [];
   const messages = messagesIn(locale).storefront.product;
   const { name, shortDescription, description, essentialFeatures } = product;
   const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
@@ -203,6 +207,8 @@ export function taxText(visit: Visit, { priceInfo }: Product, hasVat: boolean): 
 
 /** The law requires tax and shipping next to the price. */
 function taxNote(visit: Visit, product: Product, hasVat: boolean): Markup | false {
+  // A gift card is taxed when it is redeemed, and sent by email.
+  if (product.giftCard) return false;
   const tax = taxText(visit, product, hasVat);
   const shipping = product.isShippingLinkVisible && shippingInformationLink(visit);
   if (!tax && !shipping) return false;
@@ -236,7 +242,7 @@ function buyForm(
   >
     <input type="hidden" name="productId" value="${productId}" />
     ${partChoices(visit, parts, { hasPriceOfParts: row.facts.partsDiscount !== undefined })}
-    ${customTextField(visit, product)}
+    ${customTextField(visit, product)} ${giftCardFields(visit, product)}
     <div class="field">
       <label for="quantity">${messages.quantity}</label>
       <input

@@ -4,7 +4,7 @@ import { dateText } from '../../http/dates.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { languageTag, textIn } from '../../http/locale.ts';
 import { messagesIn } from '../../kernel/messages.ts';
-import { findPublished, findStars, type PublishedReview } from '../../reviews/queries.ts';
+import { findPublished, findStars, findStarsOfAll, type PublishedReview } from '../../reviews/queries.ts';
 import { ratingOf, type Rating } from '../../reviews/rating.ts';
 import { productPath, shopName, shopPath, type Visit } from '../visit.ts';
 
@@ -31,6 +31,34 @@ export async function findProductReviews(
   const shown = { stars: ALL_STARS, limit: ON_PRODUCT_PAGE, offset: 0 };
   return { rating, newest: await findPublished(db, shopId, productId, shown) };
 }
+
+/** What buyers say of the products of a list, by their ids. */
+export type ListRatings = ReadonlyMap<string, Rating>;
+
+/** None where the shop shows no reviews. */
+export async function findListRatings(
+  { shopId, settings }: Pick<Visit, 'shopId' | 'settings'>,
+  db: Queries,
+  products: readonly { productId: string }[],
+): Promise<ListRatings> {
+  if (!settings.reviews.open || products.length === 0) return new Map();
+  const stars = await findStarsOfAll(
+    db,
+    shopId,
+    products.map(({ productId }) => productId),
+  );
+  return new Map(
+    [...stars].flatMap(([productId, counts]): [string, Rating][] => {
+      const rating = ratingOf(counts);
+      return rating ? [[productId, rating]] : [];
+    }),
+  );
+}
+
+/** The average in a list; nothing for a product without reviews. */
+export const listRating = (visit: Visit, rating: Rating | undefined): Markup | false =>
+  rating !== undefined &&
+  html`<p class="rating"><small>${starsPicture(rating.average)} ${ratingText(visit, rating)}</small></p>`;
 
 export function ratingText({ locale }: Visit, { average, count }: Rating): string {
   return messagesIn(locale).storefront.reviews.summary({ average: formatNumber(average, locale), count });

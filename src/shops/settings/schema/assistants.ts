@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Flag, OrElse, Section } from '../fields.ts';
+import { Flag, Key, OrElse, OrNull, Section } from '../fields.ts';
 
 export const Assistants = Section(
   {
@@ -16,6 +16,12 @@ export const Assistants = Section(
     orders: Flag(
       'They may see the orders that their buyers have placed, and are told of what happens to them.',
       true,
+    ),
+    paymentMethod: OrNull(
+      Key(
+        'The key of a payment method of Stripe, without a price, that assistants may pay with by a shared payment token of their buyer: they then place the order, too. What Stripe wants the shop to publish of itself is in the additionalData of the method. Absent: buyers pay and order in the shop.',
+        'card',
+      ),
     ),
     pageTools: Flag(
       "The assistant in a visitor's own browser gets tools on the pages of the shop: to search, to fill the cart, to open the checkout (WebMCP).",

@@ -80,6 +80,25 @@ const Units = (description: string, example: number) =>
 const Orders = (description: string, example: number) =>
   OrNull(Type.Integer({ minimum: 1, maximum: MAX_ORDERS, description, examples: [example] }));
 
+/** In the order of `Date.getUTCDay`. */
+export const WEEKDAYS = [
+  'sunday',
+  'monday',
+  'tuesday',
+  'wednesday',
+  'thursday',
+  'friday',
+  'saturday',
+] as const;
+const Weekday = Type.String({
+  pattern: `^(?:${WEEKDAYS.join('|')})$`,
+  maxLength: 9,
+  description: 'Name of a day, in English and in lower case.',
+  examples: ['friday'],
+});
+const Hour = (description: string, example: number, bounds: { minimum: number; maximum: number }) =>
+  OrNull(Type.Integer({ ...bounds, description, examples: [example] }));
+
 /** A day alone is its first moment. */
 export const Moment = (description: string, example: string) =>
   OrNull(
@@ -155,6 +174,20 @@ export const Promotion = Section(
     minimumQuantity: Units('How many units of them there must be. Absent: one.', 3),
     from: Moment('When it begins, ISO 8601; without a zone it is UTC. Absent: at once.', '2026-12-01'),
     to: Moment('When it ends. A day alone is its beginning. Absent: never.', '2026-12-24T17:00:00Z'),
+    weekdays: Names(
+      Weekday,
+      'Days of the week on which it applies, in the time zone of the shop (deliveryTimes). Absent: all.',
+      ['friday', 'saturday'],
+    ),
+    fromHour: Hour('The hour from which it applies on these days. Absent: midnight.', 17, {
+      minimum: 0,
+      maximum: 23,
+    }),
+    toHour: Hour(
+      'The hour at which it ends; an hour before fromHour is on the next day. Absent: midnight.',
+      20,
+      { minimum: 1, maximum: 24 },
+    ),
     countries: Names(Country('ISO 3166-1 alpha-2.', 'DE'), 'Destinations. Absent: all.', ['DE', 'AT']),
     currencies: Names(Currency('ISO 4217 code.', 'EUR'), 'Currencies of the cart. Absent: all.', ['EUR']),
     customerGroups: Names(Plain('Name of a group.', 'Cafes'), 'Groups of customers. Absent: everybody.', [
