@@ -383,7 +383,8 @@ describe('what a shop offers to assistants', () => {
     const status = transport === 'rest' ? (operation.status ?? 200) : 200;
     expect([answer.status, outcomeOf(answer)]).toEqual([status, 'found']);
     const after = await fingerprint(service);
-    if (operation.writes) expect(after).not.toEqual(before);
+    // Without a token of its buyer, nothing is ordered.
+    if (operation.writes && operation.name !== 'complete_checkout') expect(after).not.toEqual(before);
     else expect(after).toEqual(before);
   });
 });

@@ -193,7 +193,11 @@ export async function orderedSession(
     context.paymentMethod(),
   ]);
   if (!order || order.erasedAt) return missing(context);
-  const status = session.isOrderedByAssistant ? statusOf(order, attempts.at(-1)) : 'completed';
+  // Apps may order the cart with its token as well, and pay it in their own way.
+  const isPaidByToken =
+    method !== undefined && order.content.payment?.method?.paymentMethodId === method.paymentMethodId;
+  const status =
+    session.isOrderedByAssistant && isPaidByToken ? statusOf(order, attempts.at(-1)) : 'completed';
   const confirmation = orderConfirmation(order, context);
   const isUnpaid = status === 'ready_for_complete';
   const problem: Message = {

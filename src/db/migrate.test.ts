@@ -324,7 +324,6 @@ describe('0011_settings_document.sql', () => {
         carts: true,
         checkout: true,
         orders: true,
-        paymentMethod: null,
         pageTools: false,
         signedOnly: false,
         callsPerHour: 1_000,

@@ -181,6 +181,11 @@ export const SHARED_REFUSALS = {
     field: 'parts',
   },
   PART_IS_BUNDLE: { status: 409, message: '{product} is a bundle itself', field: 'parts' },
+  BUNDLE_OF_GIFT_CARDS: {
+    status: 409,
+    message: 'A gift card is neither a bundle nor a part of one',
+    field: 'parts',
+  },
   BUNDLE_IS_PART: { status: 409, message: 'The product is a part of a bundle', field: 'parts' },
   LINE_IS_BUNDLE: {
     status: 409,

@@ -13770,8 +13770,8 @@ export interface components {
              */
             maximum: components["schemas"]["Decimal"];
         };
-        /** PartOfABundle */
-        PartOfABundle: {
+        /** BundlePart */
+        BundlePart: {
             /**
              * @description The part; of a master, the customer chooses a variation.
              * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
@@ -13859,7 +13859,7 @@ export interface components {
             /** @description Makes the product a gift card, whose value customers choose within these bounds, in the currency of the query; its price is proposed. It is sold without tax and without discounts, and sent by email when it is paid. null: it is none. */
             giftCard?: components["schemas"]["GiftCardBounds"] | null;
             /** @description What it consists of, which makes it a bundle: its stock follows from its parts. Empty or null: it is no bundle. */
-            parts?: components["schemas"]["PartOfABundle"][] | null;
+            parts?: components["schemas"]["BundlePart"][] | null;
             /**
              * @description The price of the bundle is the sum of its parts less so many per cent; null: it has a price of its own.
              * @example 10
@@ -16172,7 +16172,7 @@ export type ProductFindRequest = components['schemas']['ProductFindRequest'];
 export type EnergyLabel = components['schemas']['EnergyLabel'];
 export type EnvironmentalClaimRequest = components['schemas']['EnvironmentalClaimRequest'];
 export type GiftCardBounds = components['schemas']['GiftCardBounds'];
-export type PartOfABundle = components['schemas']['PartOfABundle'];
+export type BundlePart = components['schemas']['BundlePart'];
 export type ProductPatch = components['schemas']['ProductPatch'];
 export type ProductExtras = components['schemas']['ProductExtras'];
 export type UpdatedProduct = components['schemas']['UpdatedProduct'];

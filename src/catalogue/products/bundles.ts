@@ -87,6 +87,7 @@ export interface PartProduct {
   prices: Prices | null;
   orderUnit: ProductFacts['orderUnit'] | null;
   isBundle: boolean;
+  isGiftCard: boolean;
 }
 
 /** These products, and the variations of those that are masters. */
@@ -100,7 +101,8 @@ export function findPartProducts(
       product.product_number as "productNumber", product.kind, product.visible,
       coalesce(product.prices, master.prices) as prices,
       coalesce(product.facts -> 'orderUnit', master.facts -> 'orderUnit') as "orderUnit",
-      product.facts ? 'parts' as "isBundle"
+      product.facts ? 'parts' as "isBundle",
+      product.facts ? 'giftCard' or coalesce(master.facts ? 'giftCard', false) as "isGiftCard"
     from product
     left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id
     where product.shop_id = ${shopId} and (product.product_id = any (${productIds}::uuid[])
@@ -128,6 +130,7 @@ export async function requestedParts(
     if (!part || isTwice || productId === product.productId)
       throw invalid('UNKNOWN_VALUE', `parts.${index}.productId`);
     if (part.isBundle) throw new Refusal('PART_IS_BUNDLE', { product: part.productNumber });
+    if (part.isGiftCard) throw new Refusal('BUNDLE_OF_GIFT_CARDS');
   }
   const [above] = await lockBundlesOf(tx, shopId, [product.productId]);
   if (above !== undefined) throw new Refusal('BUNDLE_IS_PART');

@@ -98,7 +98,7 @@ export const ProductExtras = Type.Object(
               examples: [2],
             }),
           },
-          { title: 'part of a bundle' },
+          { title: 'bundle part' },
         ),
         {
           maxItems: MAX_PARTS,
@@ -213,6 +213,7 @@ export function productManagement(api: Operations): void {
     const currency = writingCurrency(query.currency, settings);
     const parts = body.parts?.length ? await requestedParts(tx, shopId, patched, body.parts) : body.parts;
     const changed = changedBundle(changedProduct(patched, body, currency), parts, body.partsDiscount);
+    if (changed.facts.giftCard && changed.facts.parts) throw new Refusal('BUNDLE_OF_GIFT_CARDS');
     await saveProduct(tx, shopId, product, changed);
     return renderStored(tx, settings, product.productId, renderOptions(call, settings, query, 'full'));
   });

@@ -44,7 +44,7 @@ export const NOT_OPEN_COLUMNS: Readonly<Record<string, string>> = {
   'customer_order.cart_token_hash': 'a secret',
   'gift_card.code_hash': 'a secret: who knows the code has the money',
   'payment_attempt.redirect_to': 'a secret: who knows the address can pay',
-  'payment_attempt.token_sealed': 'a secret',
+  'payment_attempt.token_sealed': 'a secret: who has the token can charge the buyer',
   'shop.preview_seed': 'a secret: the link of the preview is made from it',
   'rule.holder': 'the state of work of this installation',
   'rule.leased_until': 'the state of work of this installation',

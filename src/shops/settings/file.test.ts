@@ -128,7 +128,6 @@ describe('a new shop', () => {
         carts: true,
         checkout: true,
         orders: true,
-        paymentMethod: null,
         pageTools: false,
         signedOnly: false,
         callsPerHour: 1_000,
