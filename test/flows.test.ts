@@ -126,18 +126,18 @@ test('a line item', async () => {
   expect(await count('add a line item', () => on(cart, 'POST', '/line-items', body))).toEqual({
     statements: 1,
     callers: 0,
-    files: about(70),
-    own: about(33),
+    files: about(76),
+    own: about(39),
   });
 });
 
 test('an order', async () => {
   const carts = await Promise.all([1, 2, 3].map(() => givenFullCart(shop, { 'AP-100': 1, 'TE-100': 1 })));
   expect(await count('place an order', () => on(carts.pop()!, 'POST', '/order'))).toEqual({
-    statements: 18,
+    statements: 19,
     callers: 0,
-    files: about(91),
-    own: about(51),
+    files: about(106),
+    own: about(64),
   });
 });
 
@@ -173,8 +173,8 @@ test('an order in the admin', async () => {
   expect(await count('open an order', () => merchant.get(path), 'admin')).toEqual({
     statements: 11,
     callers: 2,
-    files: about(103),
-    own: about(46),
+    files: about(107),
+    own: about(48),
   });
 });
 
@@ -195,7 +195,7 @@ test('a shipment', async () => {
   expect(await count('ship it', ship, 'admin')).toEqual({
     statements: 14,
     callers: 2,
-    files: about(87),
-    own: about(30),
+    files: about(89),
+    own: about(32),
   });
 });
