@@ -78,5 +78,6 @@ export function updateListPrices(
       then facts || jsonb_build_object('listPrices', entry."listPrices")
       else facts - 'listPrices' end
     from jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("productId" uuid, "listPrices" jsonb)
-    where product.shop_id = ${shopId} and product.product_id = entry."productId"`);
+    where product.shop_id = ${shopId} and product.product_id = any (${rows.map(({ productId }) => productId)}::uuid[])
+      and product.product_id = entry."productId"`);
 }

@@ -107,7 +107,11 @@ export function accessRequests(api: Operations): void {
 
   api.write(approveAccess, async ({ tx, shopId, params: { customerId }, body }) => {
     const customerGroupId = body.customerGroupId.toUpperCase();
-    const { customerGroups, visibility } = await shopSettings(tx, shopId);
+    const [{ customerGroups, visibility }, known] = await Promise.all([
+      shopSettings(tx, shopId),
+      findAccessRequest(tx, shopId, customerId),
+    ]);
+    if (!known) throw notFound();
     const group = customerGroups.find((one) => one.customerGroupId === customerGroupId);
     // Another group would not open the shop, which the email says.
     const isShut = visibility.shop === 'groups' && group && !visibility.groups.includes(group.name);
