@@ -231,6 +231,13 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         // Which groups the shop has is generated apart.
         groups: fc.constant<string[]>([]),
       }),
+      // What groups and keys the shop has is generated apart.
+      visibility: fc.record({
+        shop: fc.constantFrom('everybody' as const, 'customers' as const),
+        groups: fc.constant<string[]>([]),
+        requests: fc.boolean(),
+      }),
+      priceLists: fc.constant<object[]>([]),
       taxClasses: fc
         .tuple(
           keyed(

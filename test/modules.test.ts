@@ -59,7 +59,7 @@ const TABLES: Readonly<Record<string, string>> = {
   catalogue: `bulk_edit, bulk_edit_item, category, category_listing, cross_selling, import_picture, library_image, listing, listing_rebuild, listing_size,
     listing_upgrade, listing_word, missed_address, price_history, product, product_category, product_image, product_import, product_type,
     redirect, subcategory_listing, watcher`,
-  people: `account, account_address, account_passkey, account_session, customer, customer_note, customer_segment, customer_tag,
+  people: `access_request, account, account_address, account_passkey, account_session, customer, customer_note, customer_segment, customer_tag,
     newsletter_bounce, newsletter_request, newsletter_subscriber, privacy_request, sign_in_request`,
   coupons: 'coupon, coupon_campaign, coupon_day, coupon_revenue, promotion_customer_use, promotion_use',
   giftcards: 'gift_card, gift_card_entry',

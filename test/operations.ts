@@ -729,6 +729,33 @@ const taggedCustomer = once(async (shop) => {
   return customerId;
 });
 
+/** A customer who waits to be let in. */
+const askingCustomer: Fact<string> = async (shop) => {
+  const customerId = await passingCustomer(shop);
+  const { db } = shop.service;
+  await db.run(sql`
+    insert into access_request (shop_id, customer_id, email, locale, company, vat_id, text, state, asked_at)
+    values (${shop.shopId}, ${customerId}, 'asks@cafe.example', 'en_GB', 'Quay Café', '', '', 'waiting', ${db.now})`);
+  return customerId;
+};
+const lastingRequest = once(askingCustomer);
+
+const sweepGroup = once(async ({ service: { db }, shopId }: Shop) => {
+  const customerGroupId = newId(db.now);
+  await db.transaction(async (tx) => {
+    await tx.run(sql`
+      insert into customer_group (shop_id, customer_group_id, name)
+      values (${shopId}, ${customerGroupId}, 'Sweep')`);
+    await moveSettingsVersion(tx, shopId);
+  });
+  return customerGroupId;
+});
+
+const accessRequestShape = (decidedOn: string) =>
+  shape(
+    `customerId: string\nemail: string\ncompany: string\nvatId: string\ntext: string\nstate: string\naskedOn: string\ndecidedOn: ${decidedOn}`,
+  );
+
 const SEGMENT = { name: 'Berlin', filter: { country: 'DE' } };
 const FILTER = words(
   'q tags group country language newsletter minOrders maxOrders minValue maxValue currency after before',
@@ -1138,6 +1165,44 @@ const freshRedirect: Fact<string> = async ({ service: { db }, shopId }) => {
 };
 const readRedirect = once(freshRedirect);
 
+const priceList = once(async ({ service: { db }, shopId }: Shop) => {
+  const priceListId = newId(db.now);
+  const list = {
+    priceListId,
+    key: 'sweep',
+    name: 'Sweep',
+    active: true,
+    customerGroups: ['Cafes'],
+    from: '2026-01-01T00:00:00Z',
+    to: '2199-01-01T00:00:00Z',
+  };
+  await db.transaction(async (tx) => {
+    await tx.run(sql`
+      update shop set settings = settings || ${{ priceLists: [list] }}::jsonb where shop_id = ${shopId}`);
+    await moveSettingsVersion(tx, shopId);
+  });
+  return priceListId;
+});
+
+const listedNumber = async (shop: Shop): Promise<string> => {
+  const productId = await lastingProduct(shop);
+  const row = await shop.service.db.one<{ number: string }>(sql`
+    select product_number as number from product
+    where shop_id = ${shop.shopId} and product_id = ${productId}`);
+  return row!.number;
+};
+
+/** A list in which a product has a price. */
+const filledPriceList = once(async (shop: Shop) => {
+  const priceListId = await priceList(shop);
+  await shop.service.db.run(sql`
+    update product set version = version + 1, facts = facts || ${{
+      listPrices: [{ priceListId, tiers: [{ quantity: '5', prices: { EUR: 700 } }] }],
+    }}::jsonb
+    where shop_id = ${shop.shopId} and product_number = ${await listedNumber(shop)}`);
+  return priceListId;
+});
+
 /** Visitors have asked for it. */
 const missedAddress = async ({ service: { db }, shopId }: Shop, address: string) => {
   await db.run(sql`
@@ -1345,7 +1410,7 @@ const personExport = shape(
     ),
   ),
   'emailAddresses: array\nemailAddresses[]: string',
-  ...words(`notes tags storeCredit newsletterSubscriptions newsletterRequests newsletterBounces mailings availabilityWatches customFields carts wishList accounts accountSessions
+  ...words(`notes tags accessRequests storeCredit newsletterSubscriptions newsletterRequests newsletterBounces mailings availabilityWatches customFields carts wishList accounts accountSessions
     signInRequests mails orderTags tasks reviews reviewReports downloads orders assistants`).map(
     (key) => `${key}: array`,
   ),
@@ -2938,7 +3003,7 @@ export const OPERATIONS: readonly Operation[] = [
     answer: shape(
       'customerId: string\ncustomerNumber: string\ncustomer: string',
       words(`
-        notesDeleted tagsDeleted storeCreditKept subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted orderTagsDeleted tasksDeleted reviewsDeleted reviewReportsErased downloadsClosed ordersAnonymised
+        notesDeleted tagsDeleted accessRequestsDeleted storeCreditKept subscriptionsDeleted mailingRecipientsDeleted watchesDeleted customFieldsDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted orderTagsDeleted tasksDeleted reviewsDeleted reviewReportsErased downloadsClosed ordersAnonymised
         documentsKept`)
         .map((key) => `${key}: integer`)
         .join('\n'),
@@ -3384,6 +3449,77 @@ export const OPERATIONS: readonly Operation[] = [
     labels: [],
     status: 204,
     params: { redirectId: freshRedirect },
+  }),
+  operation('GET /manage/access-requests', 'customers_read', {
+    labels: [],
+    query: words('page resultsPerPage state'),
+    search: async (shop) => {
+      await lastingRequest(shop);
+      return 'state=waiting';
+    },
+    answer: paged(accessRequestShape('null')),
+  }),
+  operation('POST /manage/access-requests/{customerId}/approve', 'customers_write', {
+    labels: [],
+    params: { customerId: askingCustomer },
+    body: async (shop) => ({ customerGroupId: await sweepGroup(shop) }),
+    request: 'customerGroupId: string',
+    answer: accessRequestShape('string'),
+  }),
+  operation('POST /manage/access-requests/{customerId}/decline', 'customers_write', {
+    labels: [],
+    params: { customerId: askingCustomer },
+    answer: accessRequestShape('string'),
+  }),
+  operation('GET /manage/price-lists', 'products_read', {
+    labels: [],
+    search: async (shop) => {
+      await filledPriceList(shop);
+      return '';
+    },
+    answer: shape(
+      'items: array',
+      under(
+        'items[]',
+        shape(
+          'priceListId: string\nkey: string\nname: string\nactive: boolean\ncustomerGroups: array\ncustomerGroups[]: string\nfrom: string\nto: string\nproducts: integer',
+        ),
+      ),
+    ),
+  }),
+  operation('GET /manage/price-lists/{priceListId}/prices', 'products_write', {
+    labels: [],
+    largestPage: 500,
+    query: words('page resultsPerPage'),
+    params: { priceListId: filledPriceList },
+    answer: paged(
+      shape(
+        'productId: string\nproductNumber: string\nprices: array',
+        under('prices[]', shape('currency: string\nquantity: string\nprice: number')),
+      ),
+    ),
+  }),
+  operation('PATCH /manage/price-lists/{priceListId}/prices', 'products_write', {
+    labels: [],
+    params: { priceListId: priceList },
+    body: async (shop) => ({
+      prices: [{ productNumber: await listedNumber(shop), currency: 'EUR', quantity: 10, price: 6.5 }],
+    }),
+    request: shape(
+      'prices: array',
+      under(
+        'prices[]',
+        shape(
+          'productNumber: string\ncurrency?: string|null\nquantity?: number|string|null\nprice: number|string|null',
+        ),
+      ),
+    ),
+    answer: shape('changed: integer'),
+  }),
+  operation('DELETE /manage/price-lists/{priceListId}/prices', 'products_write', {
+    labels: [],
+    status: 204,
+    params: { priceListId: priceList },
   }),
   operation('GET /manage/missed-addresses', 'products_write', {
     labels: [],

@@ -50,6 +50,13 @@ const READING_ALL: readonly { begins: readonly string[]; because: string }[] = [
     ],
   },
   {
+    because: 'an index has only the products that have prices in lists',
+    begins: [
+      'select list ->> \'priceListId\' as "priceListId", count(*) as count from product cross join',
+      'select upper(product_id::text) as "productId", product_number as "productNumber", facts -> \'listPrices\'',
+    ],
+  },
+  {
     because: 'an index has only the orders that wait for something',
     begins: ['with unpaid as materialized'],
   },

@@ -53,6 +53,8 @@ import { ruleLogPages } from './automation/log-pages.ts';
 import { taskPages } from './automation/task-pages.ts';
 import { fieldDefinitionPages } from './fields/definition-pages.ts';
 import { fieldValuePages } from './fields/value-pages.ts';
+import { accessRequestPages } from './customers/access-requests.ts';
+import { priceListPages } from './pricelists/price-list.ts';
 import { redirectPages } from './redirects/redirects.ts';
 import { keyPages } from './downloads/keys.ts';
 import { orderDeliveryPages } from './downloads/order-deliveries.ts';
@@ -145,6 +147,8 @@ export async function adminRoutes(
     sandboxesPages(shopPages);
     categoryTreePages(shopPages);
     categoryPages(shopPages);
+    priceListPages(shopPages);
+    accessRequestPages(shopPages);
     redirectPages(shopPages);
     fieldDefinitionPages(shopPages);
     rulePages(shopPages);

@@ -13,6 +13,7 @@ import { newId } from '../kernel/ids.ts';
 import { programVersion } from '../platform/version.ts';
 import type { PageName } from '../shops/legal/schema.ts';
 import { findSettings, type Settings } from '../shops/settings/settings.ts';
+import { isOpenToGuests } from '../shops/shop/visibility.ts';
 import { loadShopLayout, type ShopLayout } from '../storefront/layout/shop-layout.ts';
 import { pageLimitRefusal, shopOf, visitAddresses } from '../storefront/open-visit.ts';
 import { absoluteUrl, legalNames } from '../storefront/visit.ts';
@@ -165,7 +166,7 @@ async function openShop(request: FastifyRequest, deps: AssistantDeps): Promise<O
   if (refusal) throw refusal;
   const shopId = shopOf(request);
   const settings = await findSettings(deps.db, shopId);
-  const isPublic = settings?.isOpen && !settings.isSuspended && !settings.sandbox && settings.publicCatalogue;
+  const isPublic = settings?.isOpen && !settings.isSuspended && !settings.sandbox && isOpenToGuests(settings);
   if (!settings || !isPublic || !settings.assistants.open) throw nothingHere();
   const { base, pageOrigin, origin } = visitAddresses(request, settings, deps);
   const cameByOwnPath = !request.originalUrl.endsWith(request.url);

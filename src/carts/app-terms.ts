@@ -46,7 +46,7 @@ export function createAppTerms(service: Database, calls: AppCalls): AppTerms {
   };
   const arePricesKnown = (asked: AskedCart, since: Date | null) => {
     const digestNow = () => {
-      const question = linePriceQuestionOf(asked.cart, asked.settings);
+      const question = linePriceQuestionOf(asked.cart, asked.settings, service.now);
       return question && linePriceDigest(question);
     };
     return isKnown('linePrices', asked.cart.linePrices, digestNow, asked, since);
@@ -60,7 +60,7 @@ export function createAppTerms(service: Database, calls: AppCalls): AppTerms {
   };
 
   const askForPrices = async ({ cart, settings }: AskedCart, origin: string) => {
-    const question = linePriceQuestionOf(cart, settings);
+    const question = linePriceQuestionOf(cart, settings, service.now);
     if (!question) return null;
     const answers = await calls.ask(
       { ...settings, origin },

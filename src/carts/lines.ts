@@ -18,6 +18,7 @@ import { isForSale, maxOrderOf, ORDER_UNIT } from '../catalogue/products/orderab
 import { productLabel, type CartProduct } from '../pricing/cart-product.ts';
 import type { GiftCardWish, StoredLine } from '../pricing/input.ts';
 import type { CartContext, CartPatch, CartRow } from './cart.ts';
+import { isOpenToGuests } from '../shops/shop/visibility.ts';
 import { quantityInCart } from '../pricing/bundles.ts';
 import { allowedQuantity, quantityOfProduct } from '../pricing/quantity.ts';
 import { MAX_LINES } from '../orders/line-item-schema.ts';
@@ -278,10 +279,12 @@ function replaceLine({ lines }: CartRow, changed: StoredLine): { lines: StoredLi
 
 /**
  * A line shows the name and price of a product, so only callers who could read the product get one: in a shop that
- * hides its catalogue from callers without a token, apps that may read products and the carts that apps made.
+ * hides its catalogue from callers without a token, apps that may read products and the carts that apps made. Visitors of
+ * the storefront, who are no callers, have been let in by its pages.
  */
 function requireCatalogue({ appId }: CartRow, { caller, settings }: CartContext): void {
-  if (settings.publicCatalogue || (caller && hasScope(caller, 'products_read'))) return;
+  const isShown = caller ? isOpenToGuests(settings) : settings.publicCatalogue;
+  if (isShown || (caller && hasScope(caller, 'products_read'))) return;
   if (caller?.app) throw missingScope('products_read');
   if (appId === null) throw unauthorised('TOKEN_NEEDED');
 }

@@ -585,6 +585,10 @@ describe("a shop's own words", () => {
         '019A8C1E-0000-7000-8000-000000001005',
       ),
     },
+    accessApproved: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+    },
     webhook: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',

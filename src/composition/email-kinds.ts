@@ -25,6 +25,7 @@ import { newVersionEmail } from '../downloads/new-version-email.ts';
 import { reviewInvitation } from '../reviews/invitation-email.ts';
 import { shipmentEmail } from '../orders/shipment-email.ts';
 import { contactEmail } from '../content/contact-email.ts';
+import { accessApprovedEmail } from '../people/access/approved-email.ts';
 import { signInEmail } from '../people/accounts/sign-in-email.ts';
 import { withdrawalAcknowledgement, withdrawalLink } from '../orders/withdrawal-emails.ts';
 import { newsletterConfirmation } from '../people/newsletters/confirmation-email.ts';
@@ -63,6 +64,7 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   paymentProblemEmail,
   documentProblemEmail,
   signInEmail,
+  accessApprovedEmail,
   deactivationEmail,
   ruleEmail,
   ruleCustomerEmail,

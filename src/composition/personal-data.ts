@@ -7,6 +7,7 @@ import { taskPersonalData } from '../rules/personal-data.ts';
 import { downloadPersonalData } from '../downloads/personal-data.ts';
 import { reviewPersonalData } from '../reviews/personal-data.ts';
 import { orderPersonalData } from '../orders/personal-data.ts';
+import { accessPersonalData } from '../people/access/personal-data.ts';
 import { accountPersonalData } from '../people/accounts/personal-data.ts';
 import { customerPersonalData } from '../people/customers/notes.ts';
 import { giftCardPersonalData } from '../giftcards/personal-data.ts';
@@ -25,6 +26,7 @@ import { wishlistPersonalData } from '../storefront/wishlist/personal-data.ts';
  */
 export const PERSONAL_DATA: readonly PersonalData[] = [
   customerPersonalData,
+  accessPersonalData,
   giftCardPersonalData,
   newsletterPersonalData,
   mailingPersonalData,

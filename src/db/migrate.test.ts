@@ -339,6 +339,8 @@ describe('0011_settings_document.sql', () => {
       publicCatalogue: false,
       returns: { refundDelivery: true },
       promotions: [],
+      priceLists: [],
+      visibility: { shop: 'everybody', groups: [], requests: true },
       reviews: { open: false, moderation: 'before', invite: 'nobody', invitationDays: 14 },
       sellBeyondStock: true,
       maxPerOrder: 2.5,

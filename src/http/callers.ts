@@ -196,7 +196,8 @@ async function selectShopCaller(
     plan: string | null;
     app: AppRow | null;
   }>(sql`
-    select shop.public_catalogue as "publicCatalogue",
+    select shop.public_catalogue
+        and coalesce(shop.settings -> 'visibility' ->> 'shop', 'everybody') = 'everybody' as "publicCatalogue",
       (shop.suspended_at is not null or shop.deletion_at is not null) as "isSuspended", shop.plan,
       case when app.app_id is not null then json_build_object(
       'appId', app.app_id, 'name', app.name, 'scopes', token.scopes, 'expiresAt', token.expires_at,

@@ -559,6 +559,7 @@ export const SHARED_REFUSALS = {
     message: 'The shop has no such customer group',
     field: 'customerGroupId',
   },
+  ACCESS_DECIDED: { status: 409, message: 'This request was decided already' },
   CUSTOMER_JUST_ORDERED: { status: 409, message: 'The customer has ordered at this moment, try again' },
   CUSTOMER_WITH_OPEN_ORDERS: {
     status: 409,
@@ -569,6 +570,11 @@ export const SHARED_REFUSALS = {
     status: 409,
     message:
       'The customer has orders that are not finished: {orders} and {more} more. Close or cancel them first, or erase with force',
+  },
+  PRICE_LIST_STEPS: {
+    status: 400,
+    message: 'A product has at most {limit} quantities in a price list',
+    field: 'prices',
   },
   COUPON_IDENTIFIER_TAKEN: { status: 409, message: 'This identifier is taken', field: 'identifier' },
   COUPON_CODE_TAKEN: { status: 409, message: 'This code belongs to another campaign', field: 'code' },

@@ -371,6 +371,8 @@ const TAGS: Readonly<Record<string, string>> = {
     'Rules of the merchant that act when something happens or at an hour, if conditions hold, what they have done, and the tasks of the team.',
   'custom fields':
     'What products, categories, customers, carts, orders and the shop may have beyond what all have.',
+  'price-lists': 'Prices of customer groups for a time.',
+  'access-requests': 'Customers who ask to be let into a shop that is for some groups only.',
   redirects: 'Former addresses of the shop, and where they lead.',
   'product-category-assignments': 'Which products are in which categories.',
   products: 'Products: prices, stock, texts, variations, images.',

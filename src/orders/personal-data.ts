@@ -260,7 +260,9 @@ async function eraseRemarks(tx: Transaction, shopId: string, orderIds: readonly 
     update order_payment set note = null, error = null, goodwill_reason = null
     where ${ofOrders} and (note is not null or error is not null or goodwill_reason is not null)`);
   // Provider messages may name a person; the address leads to a page that shows the order.
-  await tx.run(sql`update payment_attempt set error = null, redirect_to = null, token_sealed = null where ${ofOrders}`);
+  await tx.run(
+    sql`update payment_attempt set error = null, redirect_to = null, token_sealed = null where ${ofOrders}`,
+  );
   await tx.run(
     sql`update app_payment set instructions = null where ${ofOrders} and instructions is not null`,
   );

@@ -8,6 +8,7 @@ export interface PricedProduct extends Pick<
   ProductFacts,
   | 'bulkPrices'
   | 'groupPrices'
+  | 'listPrices'
   | 'depositPrices'
   | 'ecoParticipationPrices'
   | 'orderUnit'

@@ -3,7 +3,13 @@ import type { TaxType } from '../http/price.ts';
 import type { ImageSizes } from '../platform/media/images.ts';
 import { headlineTexts, withdrawalExclusion } from '../catalogue/products/custom-text.ts';
 import type { DurabilityGuarantee, ProductFacts, WithdrawalExclusion } from '../catalogue/products/facts.ts';
-import { inCurrency, priceIn, pricedTiers, type PricedTier } from '../catalogue/products/prices.ts';
+import {
+  inCurrency,
+  priceIn,
+  pricedTiers,
+  withListPrices,
+  type PricedTier,
+} from '../catalogue/products/prices.ts';
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import { selectionOf } from '../catalogue/products/render.ts';
 import type { BasketDiscount, PaymentMethod, Settings, ShippingMethod } from '../shops/settings/settings.ts';
@@ -37,6 +43,7 @@ import {
 import { chosenParts } from './bundles.ts';
 import { partLines, pricedBundle } from './part-lines.ts';
 import { contentPromotions, findByCode, promotionsFor, type ContentPromotion } from './cart-promotions.ts';
+import { priceListsFor } from './price-lists.ts';
 import { taxesOfApps, taxQuestion, type TaxQuestion } from './app-taxes.ts';
 import { toShownPrice, type AppliedTax } from './tax.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
@@ -244,7 +251,7 @@ export interface PricedContent {
 }
 
 export function contentOf(cart: CartSelection, settings: Settings, now: Date): PricedContent {
-  const { lines, sold, appPrices } = pricedLines(cart, settings);
+  const { lines, sold, appPrices } = pricedLines(cart, settings, now);
   const option = chosenOption(cart);
   const { facts, appTaxes } = taxedInput(cart, { lines, sold }, settings, now);
   let totals = cartTotals(facts, settings);
@@ -320,7 +327,7 @@ export function deliveryQuestionOf(
   settings: Settings,
   now: Date,
 ): DeliveryQuestion | undefined {
-  const { lines, sold } = pricedLines(cart, settings);
+  const { lines, sold } = pricedLines(cart, settings, now);
   const selection = { ...cart, shippingMethodId: ANY_OPTION.shippingMethodId, deliveryOption: ANY_OPTION };
   const { facts } = taxedInput(selection, { lines, sold }, settings, now);
   const totals = cartTotals(facts, settings);
@@ -378,13 +385,17 @@ function inputOf(
 }
 
 /** What apps are asked about the prices of this cart; undefined: it has no line whose price is open. */
-export function linePriceQuestionOf(cart: CartSelection, settings: Settings): LinePriceQuestion | undefined {
-  return linePriceQuestion(cart, knownLines(cart, settings), settings);
+export function linePriceQuestionOf(
+  cart: CartSelection,
+  settings: Settings,
+  now: Date,
+): LinePriceQuestion | undefined {
+  return linePriceQuestion(cart, knownLines(cart, settings, now), settings);
 }
 
 /** What apps are asked about the taxes of this cart; undefined: there is nothing to ask. */
 export function taxQuestionOf(cart: CartSelection, settings: Settings, now: Date): TaxQuestion | undefined {
-  const { lines, sold } = pricedLines(cart, settings);
+  const { lines, sold } = pricedLines(cart, settings, now);
   return taxQuestion(inputOf(cart, { lines, sold }, settings, now), lines, settings);
 }
 
@@ -401,8 +412,9 @@ function taxedInput(cart: CartSelection, { lines, sold }: PricedLines, settings:
 function pricedLines(
   cart: CartSelection,
   settings: Settings,
+  now: Date,
 ): PricedLines & { appPrices: ReadonlyMap<string, AppPrice> } {
-  const known = knownLines(cart, settings);
+  const known = knownLines(cart, settings, now);
   const appPrices = appPricesOf(cart, known, settings);
   const sold =
     appPrices.size === 0
@@ -416,15 +428,17 @@ function pricedLines(
  * A product that was deleted, or has lost its price, cannot be sold: its line is left out. In a currency that the shop
  * has given up, no product can be sold.
  */
-function knownLines(cart: CartSelection, settings: Settings): KnownLine[] {
+function knownLines(cart: CartSelection, settings: Settings, now: Date): KnownLine[] {
   if (!settings.currencies.includes(cart.currency)) return [];
   const byId = new Map(cart.products.map((product) => [product.productId, product]));
+  const priceListIds = priceListsFor(cart.customerGroupId, settings, now);
   return cart.lines.flatMap((line) => {
     const found = byId.get(line.productId);
     if (!found) return [];
     const bundle = found.facts.parts && { parts: chosenParts(found.facts.parts, line.parts ?? [], byId) };
     if (bundle && !bundle.parts) return [];
-    const product = bundle?.parts ? pricedBundle(found, bundle.parts, settings) : found;
+    const sold = bundle?.parts ? pricedBundle(found, bundle.parts, settings) : found;
+    const product = withListPrices(sold, cart.customerGroupId, priceListIds);
     const hasPrice = line.price !== undefined || priceIn(product.prices, cart.currency, settings) !== null;
     if (!hasPrice) return [];
     const { quantity, customText } = line;

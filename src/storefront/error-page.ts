@@ -75,7 +75,7 @@ export function resettingPage(visit: Visit): Page {
  * The page of a shop that is not open yet, at every address. It is answered with 200 and is not indexed: a 503 would
  * report each new shop as a failure of the service.
  */
-export function openingSoonPage(visit: Visit): Page {
+function openingSoonPage(visit: Visit): Page {
   const messages = messagesIn(visit.locale).storefront.opening;
   return {
     title: messages.title,
@@ -84,6 +84,31 @@ export function openingSoonPage(visit: Visit): Page {
     main: html`<div class="hero">
       <h1>${messages.title}</h1>
       <p>${messages.text({ shop: shopName(visit) })}</p>
+    </div>`,
+  };
+}
+
+/** What visitors see instead of a page that is not for them. */
+export function shutPage(visit: Visit): Page {
+  return visit.access === 'members' ? membersPage(visit) : openingSoonPage(visit);
+}
+
+/** The page of a shop that is for customers, at every address: it says how to become one of them. */
+function membersPage(visit: Visit): Page {
+  const messages = messagesIn(visit.locale).storefront.members;
+  const isKnown = visit.account !== undefined;
+  return {
+    title: shopName(visit),
+    path: '',
+    isPrivate: true,
+    main: html`<div class="hero">
+      <h1>${shopName(visit)}</h1>
+      <p>${isKnown ? messages.notYet : messages.text}</p>
+      <p>
+        <a class="button" href="${shopPath(visit, isKnown ? '/account/access' : '/account/sign-in')}"
+          >${isKnown ? messages.access : messages.signIn}</a
+        >
+      </p>
     </div>`,
   };
 }

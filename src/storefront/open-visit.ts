@@ -20,6 +20,7 @@ import {
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import type { VatRegister } from '../shops/vat-numbers/register.ts';
 import type { PreviewToken } from '../shops/shop/preview.ts';
+import { mayEnter } from '../shops/shop/visibility.ts';
 import { priceViewOf } from './price-view.ts';
 import { findSignedInAccount } from './account/queries.ts';
 import type { SignedInAccount } from './account/signed-in-account.ts';
@@ -111,11 +112,11 @@ export async function openVisit(
     settings,
     verifySettings,
     layout,
-    access: accessTo(settings, session, previewToken),
+    access: accessTo(settings, { session, account }, previewToken),
     locale: namedLocale ?? rememberedLocale(session, account, settings),
     isLocaleNamed: namedLocale !== undefined,
     currency: visitCurrency([query['currency'] ?? []].flat()[0], session, settings),
-    priceView: priceViewOf(session, account, settings),
+    priceView: priceViewOf(session, account, settings, db.now),
     origin,
     pageOrigin,
     base,
@@ -144,10 +145,20 @@ export async function openVisit(
  * The session is signed for this shop; a new preview link ends the visits that came by the former one. A sandbox is only
  * ever seen as by a preview link: search engines, feeds and caches get nothing of it.
  */
-function accessTo(settings: Settings, { preview }: Session, previewToken: PreviewToken): Visit['access'] {
-  if (settings.isOpen) return settings.sandbox ? 'preview' : 'public';
+function accessTo(
+  settings: Settings,
+  { session: { preview }, account }: Pick<Visit, 'session' | 'account'>,
+  previewToken: PreviewToken,
+): Visit['access'] {
+  if (settings.isOpen) {
+    if (!mayEnter(settings, account && (account.customer ?? NOBODY))) return 'members';
+    return settings.sandbox ? 'preview' : 'public';
+  }
   return preview !== undefined && preview === previewToken(settings) ? 'preview' : 'closed';
 }
+
+/** An account whose customer was deleted. */
+const NOBODY = { customerGroupId: null };
 
 /** The shop that the path names. Text that can't be one: 404. */
 export function shopOf(request: FastifyRequest): string {

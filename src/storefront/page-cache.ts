@@ -1,5 +1,6 @@
 import type { CacheKind } from '../db/cache.ts';
 import type { Queries } from '../db/database.ts';
+import { groupKey } from '../catalogue/products/price-view.ts';
 import type { RenderOptions } from '../catalogue/products/render.ts';
 import { isKnownBusiness } from './price-view.ts';
 import type { Visit } from './visit.ts';
@@ -41,10 +42,10 @@ export async function findOrRender<Content>(
   render: (snapshot: Queries) => Promise<RenderedPage<Content> | undefined>,
 ): Promise<Content | undefined> {
   const { db, shopId, settings, locale, currency, priceView, origin, pageOrigin, base } = visit;
-  const { taxType, customerGroupId } = priceView;
+  const { taxType } = priceView;
   const cache = db.caches.of(kind);
   const buyer = isKnownBusiness(visit.account, settings) ? 'business' : 'consumer';
-  const key = `${name} ${shopId} ${locale} ${currency} ${taxType} ${customerGroupId} ${buyer} ${origin} ${pageOrigin}${base}`;
+  const key = `${name} ${shopId} ${locale} ${currency} ${taxType} ${groupKey(priceView)} ${buyer} ${origin} ${pageOrigin}${base}`;
   const cached = cache.get(key);
   const isCurrent =
     cached?.versionStamp === versionStamp &&

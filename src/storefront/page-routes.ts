@@ -21,7 +21,7 @@ import { addressCaller, countCall, countTry, limitFailures } from '../http/rate-
 import { Nullable } from '../http/schemas.ts';
 import { withCachedSettings } from '../shops/settings/settings.ts';
 import { saveAccountCart } from './account/visit-account.ts';
-import { closedPage, openingSoonPage, PAUSED_FOR, pausedPage, resettingPage } from './error-page.ts';
+import { closedPage, PAUSED_FOR, pausedPage, resettingPage, shutPage } from './error-page.ts';
 import { documentOf } from './document-cache.ts';
 import { countPage, openCountedVisit, openVisit, shopOf, type PageDeps } from './open-visit.ts';
 import type { Page } from './page.ts';
@@ -29,7 +29,7 @@ import type { ShopFormRequest, PageResponse, Pages } from './pages.ts';
 import { DEVICE_LIFETIME } from '../people/accounts/device-cookie.ts';
 import { findMoved, hasFormerAddresses, MovedPage } from './moved-pages.ts';
 import { SESSION_SECONDS, shopCookie, type Session, type Sessions } from './session.ts';
-import { absoluteUrl, type Visit } from './visit.ts';
+import { absoluteUrl, isShut, type Visit } from './visit.ts';
 
 const MAX_FORMS_PER_HOUR = 1_000;
 
@@ -53,8 +53,12 @@ const SHOWN_WHILE_CLOSED = [
 /** It would fill a cart. */
 const REORDER = '/order/:token/reorder';
 
-function isClosed({ access }: Visit, path: string): boolean {
-  if (access !== 'closed') return false;
+/** Where visitors sign in, ask for access and find what is theirs, in a shop that is for customers. */
+const ACCOUNT = '/account';
+
+function isClosed(visit: Visit, path: string): boolean {
+  if (!isShut(visit)) return false;
+  if (visit.access === 'members' && path.startsWith(ACCOUNT)) return false;
   return path === REORDER || !SHOWN_WHILE_CLOSED.some((shown) => path.startsWith(shown));
 }
 
@@ -109,7 +113,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     if (visit.settings.isSuspended) return () => sendPaused(reply, visit);
     if (!visit.settings.publicCatalogue) return () => sendPage(reply, visit, closedPage(visit));
     if (isClosed(visit, path)) {
-      return () => sendPage(reply, visit, openingSoonPage(visit));
+      return () => sendPage(reply, visit, shutPage(visit));
     }
     const before = visit.session;
     // The address named a currency: the next page has it too.
@@ -186,7 +190,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
             if (visit.settings.isSuspended) return sendPaused(reply, visit);
             if (!visit.settings.publicCatalogue) throw notFound();
             if (isClosed(visit, path)) {
-              return sendPage(reply, visit, { ...openingSoonPage(visit), status: 403 });
+              return sendPage(reply, visit, { ...shutPage(visit), status: 403 });
             }
             // Browsers do not send the origin of a page with a secret address. No other site knows that address.
             if (!hasSecretPath)
@@ -320,7 +324,7 @@ export function sendPage(reply: FastifyReply, visit: Visit, page: Page): Fastify
     const { accept } = reply.request.headers;
     if (page.isMarkdown || prefersMarkdown(accept)) return sendMarkdown(reply, visit, page, page.markdown);
   }
-  const shown = isSecret || visit.access === 'closed' ? { ...visit, loadsScripts: false } : visit;
+  const shown = isSecret || isShut(visit) ? { ...visit, loadsScripts: false } : visit;
   const { bytes, policy } = documentOf(shown, page);
   reply
     .code(page.status ?? 200)

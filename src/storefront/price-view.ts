@@ -1,4 +1,5 @@
 import type { PriceView } from '../catalogue/products/price-view.ts';
+import { priceListsFor } from '../pricing/price-lists.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { SignedInAccount } from './account/signed-in-account.ts';
 import type { Session } from './session.ts';
@@ -10,7 +11,8 @@ import type { Session } from './session.ts';
 export function priceViewOf(
   { isBusiness }: Pick<Session, 'isBusiness'>,
   account: Pick<SignedInAccount, 'customer'> | undefined,
-  { taxModel, netPrices, customerGroups }: Pick<Settings, 'taxModel' | 'netPrices' | 'customerGroups'>,
+  { taxModel, netPrices, customerGroups, priceLists }: PriceSettings,
+  now: Date,
 ): PriceView {
   const group = groupOf(account, customerGroups);
   const isKnown = isKnownBusiness(account, { netPrices, customerGroups });
@@ -19,9 +21,14 @@ export function priceViewOf(
     ((netPrices.shownTo !== 'nobody' && isKnown) || (netPrices.shownTo === 'choice' && isBusiness === true));
   return {
     ...(seesNet && { taxType: 'NET' as const }),
-    ...(group && { customerGroupId: group.customerGroupId }),
+    ...(group && {
+      customerGroupId: group.customerGroupId,
+      priceListIds: priceListsFor(group.customerGroupId, { priceLists, customerGroups }, now),
+    }),
   };
 }
+
+type PriceSettings = Pick<Settings, 'taxModel' | 'netPrices' | 'customerGroups' | 'priceLists'>;
 
 type GroupSettings = Pick<Settings, 'netPrices' | 'customerGroups'>;
 

@@ -13,6 +13,7 @@ import { busyPage, notFoundPage, startingPage } from '../site/start-page/start-v
 import { signInCodes } from '../people/accounts/sign-in-codes.ts';
 import { pagePreviews } from '../content/pages/preview.ts';
 import type { PersonalData } from '../platform/personal-data.ts';
+import { accessPages } from './account/access.ts';
 import { accountAddresses } from './account/addresses.ts';
 import { accountData } from './account/data.ts';
 import { accountDevices } from './account/devices.ts';
@@ -41,7 +42,7 @@ import { currency } from './cart/currency.ts';
 import { netPrices } from './cart/net-prices.ts';
 import { language } from './layout/language.ts';
 import { ownStyle } from './layout/own-style.ts';
-import { errorPage, missingPages, openingSoonPage } from './error-page.ts';
+import { errorPage, missingPages, shutPage } from './error-page.ts';
 import { feedPages } from './feeds/feeds.ts';
 import { giftCardPages } from './gift-card.ts';
 import { homePages } from './listing/home.ts';
@@ -69,6 +70,7 @@ import { reviewTokens } from '../reviews/links.ts';
 import { orderDownloads } from './downloads/order-downloads.ts';
 import { ownReviewPages } from './reviews/own-reviews.ts';
 import { productReviewPages } from './reviews/product-reviews.ts';
+import { isShut } from './visit.ts';
 import { wishlist } from './wishlist/wishlist.ts';
 import { assetRoutes } from '../http/assets.ts';
 
@@ -110,8 +112,8 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
         return sendStartPage(reply.code(refusal.status).headers(refusal.headers), page);
       }
       const page =
-        visit.access === 'closed'
-          ? { ...openingSoonPage(visit), status: refusal.status }
+        visit.access === 'closed' || (isShut(visit) && refusal.status === 404)
+          ? { ...shutPage(visit), status: refusal.status }
           : errorPage(visit, refusal);
       return sendPage(reply.headers(refusal.headers), visit, page);
     });
@@ -159,6 +161,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     wishlist(pages);
     signInPages(pages, signInCodes(key));
     accountOrders(pages, tokens);
+    accessPages(pages);
     accountAddresses(pages);
     accountNewsletters(pages);
     accountDevices(pages);

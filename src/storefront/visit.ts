@@ -33,9 +33,9 @@ export interface Visit {
   layout: ShopLayout;
   /**
    * `public`: the shop is open. Else its pages say that it opens soon (`closed`), except to visitors who have come by
-   * the preview link (`preview`).
+   * the preview link (`preview`). `members`: the shop is for customers, and this visitor is none of them.
    */
-  access: 'public' | 'preview' | 'closed';
+  access: 'public' | 'preview' | 'closed' | 'members';
   /**
    * The parameter `?locale=de_DE` of the address, else the language that this browser or the account remembers;
    * without all of them, the shop's default.
@@ -76,6 +76,10 @@ export interface Visit {
   /** Changes the session; a key that is undefined is removed. */
   updateSession: (changes: { [Key in keyof Session]?: Session[Key] | undefined }) => void;
 }
+
+/** Whether the visitor sees no more of the shop than its legal texts, and what customers of earlier orders need. */
+export const isShut = ({ access }: Pick<Visit, 'access'>): boolean =>
+  access === 'closed' || access === 'members';
 
 /** The part of a visit that many visitors share: shared caches may depend on nothing else. */
 export type LayoutContext = Pick<Visit, 'shopId' | 'settings' | 'layout' | 'locale' | 'currency' | 'base'>;

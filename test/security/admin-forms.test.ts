@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
 import { newId } from '../../src/kernel/ids.ts';
+import { applySettings } from '../../src/shops/settings/file.ts';
 import { findOrCreateUser, updateHost } from '../../src/admin/users/queries.ts';
 import { givenMerchant, type AdminAnswer, type Merchant } from '../admin.ts';
 import { startDemo } from '../demo.ts';
@@ -146,6 +147,24 @@ async function givenThings(): Promise<void> {
   });
   expect(issued.status).toBe(201);
   await givenDownload();
+  await service.db.run(sql`
+    insert into access_request (shop_id, customer_id, email, locale, company, vat_id, text, state, asked_at)
+    values ('DemoShop', ${customer!.id}, 'asks@cafe.example', 'en_GB', 'Quay Café', '', '', 'waiting', ${new Date()})`);
+  await service.db.transaction((tx) =>
+    applySettings(tx, 'DemoShop', {
+      visibility: { shop: 'groups', groups: ['Cafes'] },
+      priceLists: [{ key: 'spring', name: 'Spring', active: true, customerGroups: ['Cafes'] }],
+    }),
+  );
+  const { body: lists } = await service.call('GET', '/manage/shops/DemoShop/price-lists', {
+    token: 'demo-all',
+  });
+  const priced = await service.call(
+    'PATCH',
+    `/manage/shops/DemoShop/price-lists/${lists.items[0].priceListId}/prices`,
+    { token: 'demo-all', body: { prices: [{ productNumber: 'KN-100', price: 5 }] } },
+  );
+  expect(priced.status).toBe(200);
   await merchant.get('/settings/home');
   await service.db.run(sql`
     insert into library_image (shop_id, image_key, name, sizes, created_at)

@@ -2350,6 +2350,68 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/price-lists": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List price lists
+         * @description Prices of customer groups for a time. The lists themselves are settings; their prices belong to the products.
+         *
+         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listPriceLists"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/price-lists/{priceListId}/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List prices of a price list
+         * @description The products of a list with their prices, by number.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         *
+         *     The demo shop has no price lists.
+         */
+        get: operations["listPricesOfList"];
+        put?: never;
+        post?: never;
+        /**
+         * Clear prices of a price list
+         * @description Takes all prices out of a list.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no price lists.
+         */
+        delete: operations["clearPricesOfList"];
+        options?: never;
+        head?: never;
+        /**
+         * Change prices of a price list
+         * @description Sets prices, or takes them away; all others stay. All or none of them: the first one that can't be is named. A product has at most 20 quantities in a list.
+         *
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no price lists.
+         */
+        patch: operations["changePricesOfList"];
+        trace?: never;
+    };
     "/manage/shops/{shopId}/categories/{categoryId}/place": {
         parameters: {
             query?: never;
@@ -2743,6 +2805,76 @@ export interface paths {
          *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         delete: operations["deleteSegment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/access-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List access requests
+         * @description Customers who ask to be let into a shop that is for some groups only, the oldest first.
+         *
+         *     Scope: customers_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
+         */
+        get: operations["listAccessRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/access-requests/{customerId}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve access
+         * @description Puts the customer into a group for which the shop is, and says so by email.
+         *
+         *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop is for everybody.
+         */
+        post: operations["approveAccess"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/access-requests/{customerId}/decline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decline access
+         * @description The customer gets no email, and may ask again.
+         *
+         *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop is for everybody.
+         */
+        post: operations["declineAccess"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3963,6 +4095,8 @@ export interface paths {
          *     - `KEYS_ADDED` (products_read): Licence keys of a product were added.
          *     - `KEYS_LOW` (products_read): Fewer licence keys of a product are left than the shop wants to have.
          *     - `CUSTOMER_CREATE` (customers_read): A customer was created.
+         *     - `ACCESS_REQUESTED` (customers_read): A customer asks to be let into a shop that is for some groups only.
+         *     - `ACCESS_DECIDED` (customers_read): The shop has approved or declined such a request.
          *     - `CUSTOMER_ERASE` (customers_read): The personal data of a customer was erased.
          *     - `CART_ABANDONED` (carts_read): A cart with products in it was not touched for a while.
          *     - `COUPON_USED_UP` (coupons_read): A coupon, or its campaign, cannot be redeemed again.
@@ -4129,6 +4263,8 @@ export interface paths {
          *     - `KEYS_ADDED` (products_read): Licence keys of a product were added.
          *     - `KEYS_LOW` (products_read): Fewer licence keys of a product are left than the shop wants to have.
          *     - `CUSTOMER_CREATE` (customers_read): A customer was created.
+         *     - `ACCESS_REQUESTED` (customers_read): A customer asks to be let into a shop that is for some groups only.
+         *     - `ACCESS_DECIDED` (customers_read): The shop has approved or declined such a request.
          *     - `CUSTOMER_ERASE` (customers_read): The personal data of a customer was erased.
          *     - `CART_ABANDONED` (carts_read): A cart with products in it was not touched for a while.
          *     - `COUPON_USED_UP` (coupons_read): A coupon, or its campaign, cannot be redeemed again.
@@ -5604,6 +5740,46 @@ export interface webhooks {
          * @description Sent to the webhooks of this type, which need the scope customers_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
          */
         post: operations["onCustomerCreate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    ACCESS_REQUESTED: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A customer asks to be let into a shop that is for some groups only.
+         * @description Sent to the webhooks of this type, which need the scope customers_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
+         */
+        post: operations["onAccessRequested"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    ACCESS_DECIDED: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The shop has approved or declined such a request.
+         * @description Sent to the webhooks of this type, which need the scope customers_read. Calls are repeated until they are answered with 2xx, so the same event may come twice: it has the same `webhook-id` then. The entity is read in the moment of the call.
+         */
+        post: operations["onAccessDecided"];
         delete?: never;
         options?: never;
         head?: never;
@@ -9437,7 +9613,7 @@ export interface components {
              * @example ORDER_CREATE
              * @enum {string|null}
              */
-            event: "ORDER_CREATE" | "ORDER_UPDATE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "REVIEW_CREATE" | "REVIEW_PUBLISHED" | "REVIEW_REJECTED" | "REVIEW_REPORTED" | "DOWNLOADS_DELIVERED" | "KEYS_REVOKED" | "KEYS_ADDED" | "KEYS_LOW" | "CUSTOMER_CREATE" | null;
+            event: "ORDER_CREATE" | "ORDER_UPDATE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "REVIEW_CREATE" | "REVIEW_PUBLISHED" | "REVIEW_REJECTED" | "REVIEW_REPORTED" | "DOWNLOADS_DELIVERED" | "KEYS_REVOKED" | "KEYS_ADDED" | "KEYS_LOW" | "CUSTOMER_CREATE" | "ACCESS_REQUESTED" | "ACCESS_DECIDED" | null;
             /** @description When it runs; null: it has an event. */
             schedule: components["schemas"]["RuleSchedule"] | null;
             /**
@@ -9490,7 +9666,7 @@ export interface components {
              * @example ORDER_CREATE
              * @enum {string|null}
              */
-            event?: "ORDER_CREATE" | "ORDER_UPDATE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "REVIEW_CREATE" | "REVIEW_PUBLISHED" | "REVIEW_REJECTED" | "REVIEW_REPORTED" | "DOWNLOADS_DELIVERED" | "KEYS_REVOKED" | "KEYS_ADDED" | "KEYS_LOW" | "CUSTOMER_CREATE" | null;
+            event?: "ORDER_CREATE" | "ORDER_UPDATE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "REVIEW_CREATE" | "REVIEW_PUBLISHED" | "REVIEW_REJECTED" | "REVIEW_REPORTED" | "DOWNLOADS_DELIVERED" | "KEYS_REVOKED" | "KEYS_ADDED" | "KEYS_LOW" | "CUSTOMER_CREATE" | "ACCESS_REQUESTED" | "ACCESS_DECIDED" | null;
             /** @description When it runs; null: it has an event. */
             schedule?: components["schemas"]["RuleSchedule"] | null;
         };
@@ -10844,6 +11020,136 @@ export interface components {
              */
             address: string;
         };
+        /** PriceList */
+        PriceList: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            priceListId: string;
+            /**
+             * @description Its name in the settings file.
+             * @example partners-spring
+             */
+            key: string;
+            /**
+             * @description Its name for the people of the shop.
+             * @example Partners, spring 2027
+             */
+            name: string;
+            /**
+             * @description It may apply.
+             * @example true
+             */
+            active: boolean;
+            /** @description The groups whose prices it has. */
+            customerGroups: string[];
+            /**
+             * @description When it begins; null: at once.
+             * @example 2027-03-01T00:00:00Z
+             */
+            from: string | null;
+            /**
+             * @description When it ends; null: never.
+             * @example 2027-06-01T00:00:00Z
+             */
+            to: string | null;
+            /**
+             * @description How many products have prices in it.
+             * @example 120
+             */
+            products: number;
+        };
+        /** PriceLists */
+        PriceLists: {
+            /** @description In the order of the settings. */
+            items: components["schemas"]["PriceList"][];
+        };
+        /** ListedProduct */
+        ListedProduct: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            productId: string;
+            /**
+             * @description Number of the product.
+             * @example KN-100
+             */
+            productNumber: string;
+            /** @description By quantity. */
+            prices: {
+                /**
+                 * @description ISO 4217 code.
+                 * @example EUR
+                 */
+                currency: string;
+                /**
+                 * @description From this quantity on; 0: any quantity.
+                 * @example 10
+                 */
+                quantity: string;
+                /**
+                 * @description In the tax model of the shop, for as many units as the price of the product.
+                 * @example 17.5
+                 */
+                price: number;
+            }[];
+        };
+        /** ListedProducts */
+        ListedProducts: {
+            /**
+             * @description Hits over all pages.
+             * @example 42
+             */
+            results: number;
+            /**
+             * @description The page shown, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description The page size in force.
+             * @example 10
+             */
+            resultsPerPage: number;
+            /** @description The entries of this page. */
+            items: components["schemas"]["ListedProduct"][];
+        };
+        /** ListedPricesRequest */
+        ListedPricesRequest: {
+            /** @description At most 1000 prices. */
+            prices: {
+                /**
+                 * @description Number of a product, or of a variation, whose prices come before those of its product.
+                 * @example KN-100
+                 */
+                productNumber: string;
+                /**
+                 * @description One of the shop; absent: its default.
+                 * @example EUR
+                 */
+                currency?: string | null;
+                /**
+                 * @description From this quantity on; absent: 0, which is any quantity.
+                 * @example 10
+                 */
+                quantity?: components["schemas"]["Decimal"] | null;
+                /**
+                 * @description In the tax model of the shop, for as many units as the price of the product; null takes it away.
+                 * @example 17.5
+                 */
+                price: components["schemas"]["Decimal"] | null;
+            }[];
+        };
+        /** ChangedPrices */
+        ChangedPrices: {
+            /**
+             * @description Products with other prices than before.
+             * @example 3
+             */
+            changed: number;
+        };
         /** CategoryPlace */
         CategoryPlace: {
             /**
@@ -11297,6 +11603,78 @@ export interface components {
             /** @description The conditions, at least one. A customer of the segment meets all of them. */
             filter: components["schemas"]["SegmentFilterRequest"];
         };
+        /** AccessRequest */
+        AccessRequest: {
+            /**
+             * @description An id: 36 characters, upper case in answers, compared ignoring case.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            customerId: string;
+            /**
+             * @description The address that has signed in.
+             * @example ada@cafe.example
+             */
+            email: string;
+            /**
+             * @description As the customer has typed it.
+             * @example Quay Café Ltd
+             */
+            company: string;
+            /**
+             * @description As typed, and not checked; may be empty.
+             * @example DE123456789
+             */
+            vatId: string;
+            /**
+             * @description What else the customer has said; may be empty.
+             * @example
+             */
+            text: string;
+            /**
+             * @description waiting: the shop has not decided.
+             * @example waiting
+             * @enum {string}
+             */
+            state: "waiting" | "approved" | "declined";
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            askedOn: string;
+            /**
+             * @description A moment in UTC, ISO 8601.
+             * @example 2026-11-15T08:30:00Z
+             */
+            decidedOn: string | null;
+        };
+        /** AccessRequests */
+        AccessRequests: {
+            /**
+             * @description Hits over all pages.
+             * @example 42
+             */
+            results: number;
+            /**
+             * @description The page shown, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description The page size in force.
+             * @example 10
+             */
+            resultsPerPage: number;
+            /** @description The entries of this page. */
+            items: components["schemas"]["AccessRequest"][];
+        };
+        /** ApprovalOfAccessRequest */
+        ApprovalOfAccessRequest: {
+            /**
+             * @description The group that the customer gets: one for which the shop is.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            customerGroupId: string;
+        };
         /** GiftCard */
         GiftCard: {
             /**
@@ -11591,6 +11969,10 @@ export interface components {
             tags: {
                 [key: string]: unknown;
             }[];
+            /** @description Requests for access to the shop. */
+            accessRequests: {
+                [key: string]: unknown;
+            }[];
             /** @description Store credit, oldest first. */
             storeCredit: {
                 [key: string]: unknown;
@@ -11707,6 +12089,11 @@ export interface components {
              * @example 2
              */
             tagsDeleted: number;
+            /**
+             * @description Requests for access to the shop.
+             * @example 2
+             */
+            accessRequestsDeleted: number;
             /**
              * @description Gift cards that were store credit, and now belong to the holder of their code.
              * @example 2
@@ -14543,7 +14930,7 @@ export interface components {
          * EventType
          * @enum {string}
          */
-        EventType: "ORDER_CREATE" | "ORDER_UPDATE" | "ORDER_DELETE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "PRODUCT_DELETE" | "APP_UNINSTALL" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "REVIEW_CREATE" | "REVIEW_PUBLISHED" | "REVIEW_REJECTED" | "REVIEW_REPORTED" | "DOWNLOADS_DELIVERED" | "KEYS_REVOKED" | "KEYS_ADDED" | "KEYS_LOW" | "CUSTOMER_CREATE" | "CUSTOMER_ERASE" | "CART_ABANDONED" | "COUPON_USED_UP" | "IMPORT_FINISHED" | "SETTINGS_CHANGED";
+        EventType: "ORDER_CREATE" | "ORDER_UPDATE" | "ORDER_DELETE" | "PRODUCT_CREATE" | "PRODUCT_UPDATE" | "PRODUCT_DELETE" | "APP_UNINSTALL" | "ORDER_PAID" | "ORDER_SHIPPED" | "ORDER_SHIPMENT_UNDONE" | "ORDER_CANCELLED" | "ORDER_REFUNDED" | "ORDER_WITHDRAWN" | "RETURN_REQUESTED" | "RETURN_APPROVED" | "RETURN_REJECTED" | "RETURN_RECEIVED" | "RETURN_REFUNDED" | "DOCUMENT_ISSUED" | "STOCK_LOW" | "STOCK_OUT" | "REVIEW_CREATE" | "REVIEW_PUBLISHED" | "REVIEW_REJECTED" | "REVIEW_REPORTED" | "DOWNLOADS_DELIVERED" | "KEYS_REVOKED" | "KEYS_ADDED" | "KEYS_LOW" | "CUSTOMER_CREATE" | "ACCESS_REQUESTED" | "ACCESS_DECIDED" | "CUSTOMER_ERASE" | "CART_ABANDONED" | "COUPON_USED_UP" | "IMPORT_FINISHED" | "SETTINGS_CHANGED";
         /** ShopEvent */
         ShopEvent: {
             /**
@@ -16065,6 +16452,11 @@ export interface components {
         redirectId: string;
         /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case.
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         */
+        priceListId: string;
+        /**
+         * @description An id: 36 characters, upper case in answers, compared ignoring case.
          * @example 01941F29-7C00-7001-A389-2B53AC246E72
          */
         productTypeId: string;
@@ -16331,6 +16723,12 @@ export type RedirectRequest = components['schemas']['RedirectRequest'];
 export type MissedAddress = components['schemas']['MissedAddress'];
 export type MissedAddresses = components['schemas']['MissedAddresses'];
 export type MissedAddressRequest = components['schemas']['MissedAddressRequest'];
+export type PriceList = components['schemas']['PriceList'];
+export type PriceLists = components['schemas']['PriceLists'];
+export type ListedProduct = components['schemas']['ListedProduct'];
+export type ListedProducts = components['schemas']['ListedProducts'];
+export type ListedPricesRequest = components['schemas']['ListedPricesRequest'];
+export type ChangedPrices = components['schemas']['ChangedPrices'];
 export type CategoryPlace = components['schemas']['CategoryPlace'];
 export type CategoryAssignment = components['schemas']['CategoryAssignment'];
 export type AttributeSelection = components['schemas']['AttributeSelection'];
@@ -16355,6 +16753,9 @@ export type Segment = components['schemas']['Segment'];
 export type Segments = components['schemas']['Segments'];
 export type SegmentFilterRequest = components['schemas']['SegmentFilterRequest'];
 export type SegmentRequest = components['schemas']['SegmentRequest'];
+export type AccessRequest = components['schemas']['AccessRequest'];
+export type AccessRequests = components['schemas']['AccessRequests'];
+export type ApprovalOfAccessRequest = components['schemas']['ApprovalOfAccessRequest'];
 export type GiftCard = components['schemas']['GiftCard'];
 export type GiftCards = components['schemas']['GiftCards'];
 export type GiftCardCreateRequest = components['schemas']['GiftCardCreateRequest'];
@@ -16563,6 +16964,7 @@ export type ParameterDocumentId = components['parameters']['documentId'];
 export type ParameterIncludeInvisible = components['parameters']['includeInvisible'];
 export type ParameterCategoryId = components['parameters']['categoryId'];
 export type ParameterRedirectId = components['parameters']['redirectId'];
+export type ParameterPriceListId = components['parameters']['priceListId'];
 export type ParameterProductTypeId = components['parameters']['productTypeId'];
 export type ParameterCustomerId = components['parameters']['customerId'];
 export type ParameterNoteId = components['parameters']['noteId'];
@@ -33419,6 +33821,495 @@ export interface operations {
             "4XX": components["responses"]["Refused"];
         };
     };
+    listPriceLists: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceLists"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/price-lists",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /manage/shops/DemoShop/price-lists",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/price-lists",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/price-lists",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listPricesOfList: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
+                 * @example 1
+                 */
+                page?: components["parameters"]["page"];
+                /**
+                 * @description Page size; more than 500 is taken as 500.
+                 * @example 100
+                 */
+                resultsPerPage?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                priceListId: components["parameters"]["priceListId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedProducts"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: GET /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/price-lists/00000000-0000-0000-0000-000000000000/prices",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    clearPricesOfList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-clearPricesOfList
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                priceListId: components["parameters"]["priceListId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: DELETE /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/price-lists/00000000-0000-0000-0000-000000000000/prices",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    changePricesOfList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-changePricesOfList
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                priceListId: components["parameters"]["priceListId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "prices": [
+                 *         {
+                 *           "productNumber": "KN-100",
+                 *           "currency": "EUR",
+                 *           "quantity": 10,
+                 *           "price": 17.5
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json-patch+json": components["schemas"]["ListedPricesRequest"];
+                /**
+                 * @example {
+                 *       "prices": [
+                 *         {
+                 *           "productNumber": "KN-100",
+                 *           "currency": "EUR",
+                 *           "quantity": 10,
+                 *           "price": 17.5
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ListedPricesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangedPrices"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PATCH /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PATCH /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /manage/shops/DemoShop/price-lists/00000000-0000-0000-0000-000000000000/prices",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /manage/shops/DemoShop/price-lists/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/prices",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
     moveCategory: {
         parameters: {
             query?: never;
@@ -37088,6 +37979,386 @@ export interface operations {
                     /**
                      * @example {
                      *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/segments/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    listAccessRequests: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to show, from 1. Beyond the end: no items, and the true number of results.
+                 * @example 1
+                 */
+                page?: components["parameters"]["page"];
+                /**
+                 * @description Page size; more than 100 is taken as 100.
+                 * @example 20
+                 */
+                resultsPerPage?: number;
+                /**
+                 * @description waiting: the shop has not decided.
+                 * @example waiting
+                 */
+                state?: "waiting" | "approved" | "declined";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessRequests"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/access-requests",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_read, Request: GET /manage/shops/DemoShop/access-requests",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/access-requests",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/access-requests",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    approveAccess: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-approveAccess
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018BB160-E800-7001-9537-5A420D36DC00
+                 */
+                customerId: components["parameters"]["customerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "customerGroupId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ApprovalOfAccessRequest"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessRequest"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/access-requests/018BB160-E800-7001-9537-5A420D36DC00/approve",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/access-requests/018BB160-E800-7001-9537-5A420D36DC00/approve",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_write, Request: POST /manage/shops/DemoShop/access-requests/018BB160-E800-7001-9537-5A420D36DC00/approve",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/access-requests/00000000-0000-0000-0000-000000000000/approve",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/access-requests/018BB160-E800-7001-9537-5A420D36DC00/approve",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/access-requests/018BB160-E800-7001-9537-5A420D36DC00/approve",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    declineAccess: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example my-first-declineAccess
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 018BB160-E800-7001-9537-5A420D36DC00
+                 */
+                customerId: components["parameters"]["customerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessRequest"];
+                };
+            };
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: POST /manage/shops/DemoShop/access-requests/018BB160-E800-7001-9537-5A420D36DC00/decline",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/access-requests/018BB160-E800-7001-9537-5A420D36DC00/decline",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_write, Request: POST /manage/shops/DemoShop/access-requests/018BB160-E800-7001-9537-5A420D36DC00/decline",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The shop, or the resource in this shop, does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/access-requests/00000000-0000-0000-0000-000000000000/decline",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/access-requests/018BB160-E800-7001-9537-5A420D36DC00/decline",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/access-requests/018BB160-E800-7001-9537-5A420D36DC00/decline",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -55568,6 +56839,200 @@ export interface operations {
                      * @constant
                      */
                     eventType: "CUSTOMER_CREATE";
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
+                    entity: components["schemas"]["Customer"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description What changed.
+                     * @example {}
+                     */
+                    data: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description It was accepted; the body of the answer does not matter. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is sent again: after a minute for the first time, then ever later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onAccessRequested: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The same for every attempt of this event.
+                 * @example evt_5c1d3a0e9b7f4c2d8a6e000000001267
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Seconds since 1970, when the call was made.
+                 * @example 1763195400
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Standard Webhooks: check it with the library of your language and the secret of the webhook.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Base64 of the HMAC-SHA256 of the body, with the app's client secret; a private app's with the webhook's secret.
+                 * @example K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "X-Epages-Hmac-Sha256": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Id of the webhook.
+                     * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    id: string;
+                    /**
+                     * @description Address of the shop in the API.
+                     * @example https://shop.example/rs/shops/DemoShop
+                     */
+                    baseUrl: string;
+                    /**
+                     * @description Address of what the event is about.
+                     * @example https://shop.example/rs/shops/DemoShop/orders/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    entityUrl: string;
+                    /**
+                     * @description When it happened.
+                     * @example 2026-11-15T08:30:00Z
+                     */
+                    createdOn: string;
+                    /**
+                     * @description What happened.
+                     * @example ACCESS_REQUESTED
+                     * @constant
+                     */
+                    eventType: "ACCESS_REQUESTED";
+                    /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
+                    entity: components["schemas"]["Customer"] | Record<string, never>;
+                    /**
+                     * @description Custom fields of the entity that the app may read; only where the webhook includes them.
+                     * @example [
+                     *       {
+                     *         "namespace": "care",
+                     *         "key": "washing",
+                     *         "name": "Washing",
+                     *         "type": "text",
+                     *         "value": "Cold wash"
+                     *       }
+                     *     ]
+                     */
+                    fields?: components["schemas"]["ShownCustomField"][];
+                    /**
+                     * @description What changed.
+                     * @example {}
+                     */
+                    data: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description It was accepted; the body of the answer does not matter. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description It is sent again: after a minute for the first time, then ever later. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onAccessDecided: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The same for every attempt of this event.
+                 * @example evt_5c1d3a0e9b7f4c2d8a6e000000001267
+                 */
+                "webhook-id": string;
+                /**
+                 * @description Seconds since 1970, when the call was made.
+                 * @example 1763195400
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Standard Webhooks: check it with the library of your language and the secret of the webhook.
+                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description Base64 of the HMAC-SHA256 of the body, with the app's client secret; a private app's with the webhook's secret.
+                 * @example K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+                 */
+                "X-Epages-Hmac-Sha256": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Id of the webhook.
+                     * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    id: string;
+                    /**
+                     * @description Address of the shop in the API.
+                     * @example https://shop.example/rs/shops/DemoShop
+                     */
+                    baseUrl: string;
+                    /**
+                     * @description Address of what the event is about.
+                     * @example https://shop.example/rs/shops/DemoShop/orders/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                     */
+                    entityUrl: string;
+                    /**
+                     * @description When it happened.
+                     * @example 2026-11-15T08:30:00Z
+                     */
+                    createdOn: string;
+                    /**
+                     * @description What happened.
+                     * @example ACCESS_DECIDED
+                     * @constant
+                     */
+                    eventType: "ACCESS_DECIDED";
                     /** @description The resource of the event, as its GET returns it; empty when it no longer exists or is not public. */
                     entity: components["schemas"]["Customer"] | Record<string, never>;
                     /**

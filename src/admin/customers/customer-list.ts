@@ -48,11 +48,18 @@ export function customerList(pages: ShopPages): void {
     return {
       title: messages.layout.menuEntries.customers,
       menu: 'customers',
-      actions: mayWrite
-        ? html`<a class="button main" href="${adminPath(visit, '/customers/new')}"
-            >${messages.customers.new}</a
-          >`
-        : undefined,
+      actions: html`${
+        visit.settings.visibility.shop === 'groups' &&
+        html`<a class="button" href="${adminPath(visit, '/access-requests')}"
+          >${messages.accessRequests.title}</a
+        >`
+      }
+      ${
+        mayWrite &&
+        html`<a class="button main" href="${adminPath(visit, '/customers/new')}"
+          >${messages.customers.new}</a
+        >`
+      }`,
       main: html`${segmentLinks(visit, segments, current)}
       ${await listView(visit, request, {
         path: '/customers',

@@ -7,6 +7,7 @@
  * elsewhere. `copy.test.ts` fails for a table that is missing here.
  */
 export const COPIED_TABLES: Readonly<Record<string, 'shop' | 'people' | 'never'>> = {
+  access_request: 'people',
   account: 'people',
   account_address: 'people',
   account_passkey: 'never',

@@ -52,6 +52,9 @@ export function settingChoices(
     'netPrices.groups': () => (file.customerGroups ?? []).map((name) => ({ value: name, text: name })),
     'promotions.customerGroups': () =>
       (file.customerGroups ?? []).map((name) => ({ value: name, text: name })),
+    'visibility.groups': () => (file.customerGroups ?? []).map((name) => ({ value: name, text: name })),
+    'priceLists.customerGroups': () =>
+      (file.customerGroups ?? []).map((name) => ({ value: name, text: name })),
     'promotions.countries': () =>
       byArea(
         (file.countries?.items ?? []).map((code) => countryChoice(code, language)),

@@ -23,6 +23,7 @@ const GROUPS: readonly {
       'payments',
       'orders',
       'promotions',
+      'priceLists',
       'catalogue',
       'customers',
       'customFields',

@@ -22,6 +22,7 @@ export const PAGE_SECTIONS = {
     'withdrawal',
   ],
   promotions: ['promotions'],
+  priceLists: ['priceLists'],
   catalogue: [
     'showFromPrices',
     'categoriesShowSubcategories',
@@ -31,7 +32,7 @@ export const PAGE_SECTIONS = {
     'units',
     'reviews',
   ],
-  customers: ['customerGroups', 'newsletters'],
+  customers: ['customerGroups', 'visibility', 'newsletters'],
   feeds: ['feeds'],
   assistants: ['assistants'],
   theme: ['theme', 'logoUrl'],

@@ -13,6 +13,7 @@ import { payments } from './payments.ts';
 import { data } from './data.ts';
 import { domains, type DomainDeps } from './domains.ts';
 import { feedSettingsPages } from './feeds.ts';
+import { priceListSettingsPages } from './price-lists.ts';
 import { promotionSettingsPages } from './promotions.ts';
 import { overview } from './overview.ts';
 import { sectionPage } from './section-page.ts';
@@ -44,6 +45,7 @@ export function settings(
   shipping(pages, format);
   sectionPage(pages, format, { name: 'orders' });
   promotionSettingsPages(pages, format);
+  priceListSettingsPages(pages, format);
   catalogue(pages, format);
   sectionPage(pages, format, { name: 'customers' });
   homeSettingsPages(pages, format);

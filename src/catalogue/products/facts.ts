@@ -18,6 +18,13 @@ export interface GroupPrices {
   tiers: (PriceTier & { discount: number })[];
 }
 
+/** The prices of a product in a price list of the settings. */
+export interface ListPrices {
+  priceListId: string;
+  /** Ascending. */
+  tiers: PriceTier[];
+}
+
 /**
  * The safety information that an offer must show: Regulation (EU) 2023/988, article 19. The responsible person is
  * established in the Union, and needed where the manufacturer is not.
@@ -132,6 +139,8 @@ export interface ProductFacts {
   /** Ascending. */
   bulkPrices?: PriceTier[];
   groupPrices?: GroupPrices[];
+  /** On a variation, they come before those of its master list by list. */
+  listPrices?: ListPrices[];
   isNew?: boolean;
   /** When the label "new" ends. ISO 8601. */
   newUntil?: string;
@@ -214,7 +223,12 @@ export function inheritedFacts(own: ProductFacts, master: ProductFacts | null): 
     partsDiscount: _discount,
     ...inherited
   } = master;
-  return { ...inherited, ...own };
+  if (!own.listPrices || !master.listPrices) return { ...inherited, ...own };
+  const ownLists = own.listPrices;
+  const others = master.listPrices.filter(
+    ({ priceListId }) => !ownLists.some((one) => one.priceListId === priceListId),
+  );
+  return { ...inherited, ...own, listPrices: [...ownLists, ...others] };
 }
 
 /** Only the keys that are set. */

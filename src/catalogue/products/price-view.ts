@@ -1,6 +1,6 @@
 import type { Settings } from '../../shops/settings/settings.ts';
 import { factsOf, inheritedFacts, type Prices, type PriceTier } from './facts.ts';
-import { askedPrice, inTaxType, priceIn, type AskedProduct } from './prices.ts';
+import { askedPrice, inTaxType, priceIn, withListPrices, type AskedProduct } from './prices.ts';
 import { ORDER_UNIT } from './orderable.ts';
 import type { ProductRow } from './queries.ts';
 
@@ -9,6 +9,13 @@ export interface PriceView {
   taxType?: 'GROSS' | 'NET';
   /** The group that the customer belongs to. */
   customerGroupId?: string;
+  /** The price lists that apply to the group at this moment; missing: none. */
+  priceListIds?: readonly string[];
+}
+
+/** Tells the views of two groups apart, and those of one group while different price lists apply. */
+export function groupKey({ customerGroupId, priceListIds = [] }: PriceView): string {
+  return [customerGroupId, ...priceListIds].join('+');
 }
 
 /**
@@ -19,10 +26,16 @@ export interface PriceView {
 export function rowInView(
   row: ProductRow,
   settings: Settings,
-  { currency, taxType = settings.taxModel, customerGroupId }: PriceView & { currency: string },
+  {
+    currency,
+    taxType = settings.taxModel,
+    customerGroupId,
+    priceListIds = [],
+  }: PriceView & { currency: string },
   taxRate: number,
 ): ProductRow {
-  const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
+  const inherited = inheritedFacts(row.facts, row.master?.facts ?? null);
+  const facts = withListPrices(inherited, customerGroupId ?? null, priceListIds);
   const inView = (minor: number) => ({
     [currency]: inTaxType(minor, taxRate, settings.taxModel, taxType),
   });
@@ -62,6 +75,7 @@ export function rowInView(
       })) ?? null,
     facts: factsOf({
       ...facts,
+      groupPrices: inherited.groupPrices,
       manufacturerPrices: shown(facts.manufacturerPrices),
       depositPrices: shown(facts.depositPrices),
       ecoParticipationPrices: shown(facts.ecoParticipationPrices),

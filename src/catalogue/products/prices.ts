@@ -88,7 +88,7 @@ export type AskedProduct = Pick<ProductFacts, 'bulkPrices' | 'groupPrices'> & { 
 
 /**
  * The shop's price for `priceQuantity` units at this quantity: the list price, or that of the reached tier; and the
- * price of the customer's group, if lower. null: it has no price in this currency.
+ * lowest price of the customer's group, if lower. null: it has no price in this currency.
  */
 export function askedPrice(
   product: AskedProduct,
@@ -105,10 +105,29 @@ export function askedPrice(
     ).at(-1)?.price;
   const list = priceIn(product.prices, currency, shop);
   const regular = reached(product.bulkPrices ?? []) ?? list;
-  const group = product.groupPrices?.find((one) => one.customerGroupId === customerGroupId);
-  const special = group && reached(group.tiers);
-  if (regular === null || list === null) return special ?? null;
-  return Math.min(regular, special ?? regular);
+  const specials = (product.groupPrices ?? [])
+    .filter((one) => one.customerGroupId === customerGroupId)
+    .flatMap(({ tiers }) => reached(tiers) ?? []);
+  const lowest = specials.length > 0 ? Math.min(...specials) : undefined;
+  if (regular === null || list === null) return lowest ?? null;
+  return Math.min(regular, lowest ?? regular);
+}
+
+/**
+ * A product as it is priced for a customer of this group while these price lists apply: each of its lists counts like
+ * another set of prices of the group, so the lowest price that a quantity reaches is asked, wherever it is from.
+ */
+export function withListPrices<Product extends Pick<ProductFacts, 'groupPrices' | 'listPrices'>>(
+  product: Product,
+  customerGroupId: string | null,
+  priceListIds: readonly string[],
+): Product {
+  if (customerGroupId === null || priceListIds.length === 0 || !product.listPrices) return product;
+  const listed = product.listPrices
+    .filter(({ priceListId }) => priceListIds.includes(priceListId))
+    .map(({ tiers }) => ({ customerGroupId, tiers: tiers.map((tier) => ({ ...tier, discount: 0 })) }));
+  if (listed.length === 0) return product;
+  return { ...product, groupPrices: [...(product.groupPrices ?? []), ...listed] };
 }
 
 /** Converts an amount to another tax type, with or without its tax; one rounding. NONE leaves amounts as they are. */

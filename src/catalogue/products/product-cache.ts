@@ -13,6 +13,7 @@ import {
   type ProductRow,
   type ProductVersion,
 } from './queries.ts';
+import { groupKey } from './price-view.ts';
 import { renderProduct, type RenderOptions } from './render.ts';
 import type { Product } from './schema.ts';
 
@@ -60,9 +61,9 @@ function isCurrent(entry: Versioned, db: Queries, settings: Settings): boolean {
 }
 
 function optionsKey(options: RenderOptions, shopId: string): string {
-  const { variant, canWrite, locale, currency, origin, taxType, customerGroupId, fields } = options;
+  const { variant, canWrite, locale, currency, origin, taxType, fields } = options;
   const readers = fields === undefined ? '' : ` ${audienceKey(fields)}`;
-  return ` ${shopId} ${variant} ${canWrite} ${locale} ${currency} ${origin} ${taxType} ${customerGroupId}${readers}`;
+  return ` ${shopId} ${variant} ${canWrite} ${locale} ${currency} ${origin} ${taxType} ${groupKey(options)}${readers}`;
 }
 
 /**

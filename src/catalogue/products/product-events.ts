@@ -37,6 +37,7 @@ const FACT_NAMES: Readonly<Record<keyof ProductFacts, string | null>> = {
   pricesBeforeReduction: null,
   bulkPrices: 'bulkPriceInfo',
   groupPrices: 'customerSpecificPriceInfo',
+  listPrices: 'priceLists',
   isNew: 'isNew',
   newUntil: 'newnessDate',
   specialOffer: 'specialOffer',

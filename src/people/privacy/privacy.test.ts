@@ -248,6 +248,7 @@ describe('erasing', () => {
         accountsDeleted: 1,
         notesDeleted: 1,
         tagsDeleted: 1,
+        accessRequestsDeleted: 0,
         storeCreditKept: 0,
         subscriptionsDeleted: 1,
         mailingRecipientsDeleted: 1,

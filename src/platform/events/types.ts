@@ -98,6 +98,16 @@ export const EVENT_TYPES = {
     summary: 'Fewer licence keys of a product are left than the shop wants to have.',
   },
   CUSTOMER_CREATE: { resource: 'customer', scope: 'customers_read', summary: 'A customer was created.' },
+  ACCESS_REQUESTED: {
+    resource: 'customer',
+    scope: 'customers_read',
+    summary: 'A customer asks to be let into a shop that is for some groups only.',
+  },
+  ACCESS_DECIDED: {
+    resource: 'customer',
+    scope: 'customers_read',
+    summary: 'The shop has approved or declined such a request.',
+  },
   CUSTOMER_ERASE: {
     resource: 'customer',
     scope: 'customers_read',

@@ -1,6 +1,7 @@
 import { invoicingProblems } from './invoicing.ts';
 import { missingSectionProblems } from './missing-sections.ts';
 import type { Problem } from './problem.ts';
+import { priceListProblems, visibilityProblems } from './price-list-checks.ts';
 import { promotionProblems } from './promotion-checks.ts';
 import { regionProblems } from './region-checks.ts';
 import {
@@ -52,6 +53,8 @@ export function* contentProblems(
   yield* paymentProblems(file, frame);
   yield* discountProblems(file, frame);
   yield* promotionProblems(file, frame);
+  yield* priceListProblems(file, frame);
+  yield* visibilityProblems(file, frame);
   yield* otherProblems(file, frame);
   yield* manufacturerProblems(file, frame);
   yield* assistantProblems(file, frame);

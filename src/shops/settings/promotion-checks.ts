@@ -52,7 +52,7 @@ function* effectProblems(path: Path, entry: Entry): Generator<Problem> {
   }
 }
 
-function* periodProblems(path: Path, { from, to }: Entry): Generator<Problem> {
+export function* periodProblems(path: Path, { from, to }: Pick<Entry, 'from' | 'to'>): Generator<Problem> {
   const moments = { from: momentOf(from), to: momentOf(to) };
   for (const key of ['from', 'to'] as const) {
     const text = { from, to }[key];
@@ -84,7 +84,7 @@ function momentOf(text: string | undefined): Date | undefined {
   }
 }
 
-function* groupProblems(
+export function* groupProblems(
   path: Path,
   groups: readonly string[],
   { customerGroups }: Frame,

@@ -23,11 +23,13 @@ import { Locales, Currencies, Countries } from './schema/regions.ts';
 import { Taxes, NetPrices, TaxClass } from './schema/taxes.ts';
 import { ShippingMethod, DeliveryTimes } from './schema/shipping.ts';
 import { PaymentMethod, MinimumCart, BasketDiscount } from './schema/payment.ts';
+import { MAX_PRICE_LISTS, PriceList } from './schema/price-lists.ts';
 import { Promotion, MAX_PROMOTIONS } from './schema/promotions.ts';
 import { Invoicing } from './schema/invoicing.ts';
 import { Accounting } from './schema/accounting.ts';
 import { Assistants } from './schema/assistants.ts';
 import { Reviews } from './schema/reviews.ts';
+import { Visibility } from './schema/visibility.ts';
 import { Manufacturer, ProducerRegistration, OrderPage, Returns, Withdrawal } from './schema/law.ts';
 import { Theme, AppScripts, Home, Feeds } from './schema/storefront.ts';
 import { Menus } from './schema/menus.ts';
@@ -145,6 +147,19 @@ export const SettingsSchema = Section(
       ),
       [],
     ),
+    priceLists: Setting(
+      withIds(
+        'key',
+        'priceListId',
+        List(
+          PriceList,
+          'Price lists: prices of groups of customers for a time. The prices themselves belong to the products. Where a customer could have several prices, the lowest counts. Removing a list ends its prices.',
+          [{ key: 'partners-spring', name: 'Partners, spring 2027', customerGroups: ['Cafes'] }],
+          { maxItems: MAX_PRICE_LISTS },
+        ),
+      ),
+      [],
+    ),
     units: Setting(Units, {}),
     newsletters: Setting(
       withIds(
@@ -155,6 +170,7 @@ export const SettingsSchema = Section(
         ]),
       ),
     ),
+    visibility: Setting(Visibility, {}),
     customerGroups: Setting(
       withIds(
         'name',

@@ -48,7 +48,7 @@ export async function openSession(
 async function setCustomerPrices(visit: Visit, token: string, cartId: string): Promise<void> {
   const { db, shopId, session, settings } = visit;
   const account = await findSignedInAccount(db, shopId, token);
-  const priceView = priceViewOf(session, account, settings);
+  const priceView = priceViewOf(session, account, settings, db.now);
   await updateVisitorCart({ ...visit, account, priceView }, cartId, () => ({}));
 }
 

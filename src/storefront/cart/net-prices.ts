@@ -7,8 +7,8 @@ import { setSessionCart, updateVisitorCart } from './visitor-cart.ts';
 export function netPrices(pages: Pages): void {
   pages.post('/net-prices', async (visit, { field, referrerPath }) => {
     visit.updateSession({ isBusiness: field('prices') === 'net' ? true : undefined });
-    const { session, account, settings } = visit;
-    const priceView = priceViewOf(session, account, settings);
+    const { db, session, account, settings } = visit;
+    const priceView = priceViewOf(session, account, settings, db.now);
     const cart =
       session.cart && (await updateVisitorCart({ ...visit, priceView }, session.cart.id, () => ({})));
     if (cart) setSessionCart(visit, cart);

@@ -6,7 +6,7 @@ import { displayName } from '../../kernel/display-names.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
 import { priceViewOf } from '../price-view.ts';
-import { categoryPath, shopName, shopPath, type LayoutContext, type Visit } from '../visit.ts';
+import { categoryPath, isShut, shopName, shopPath, type LayoutContext, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import { menuItems, menuList, pathsOfItems } from './menu.ts';
 import { navigationLink } from './navigation-link.ts';
@@ -43,7 +43,7 @@ export function menuPaths(context: LayoutContext): string[] {
 }
 
 export function header(visit: Visit, page: Page, parts: HeaderParts): Markup {
-  if (!visit.settings.publicCatalogue || visit.access === 'closed') {
+  if (!visit.settings.publicCatalogue || isShut(visit)) {
     return html`<header class="top"><div class="bar">${parts.brand}</div></header>`;
   }
   const { layout: messages, account } = messagesIn(visit.locale).storefront;
@@ -194,7 +194,7 @@ function currencyForm(context: LayoutContext): Markup {
 function netPricesForm(visit: Visit): Markup | false {
   const { settings, session, account, locale } = visit;
   const isAsked = settings.netPrices.shownTo === 'choice' && settings.taxModel === 'GROSS';
-  const isKnown = priceViewOf({}, account, settings).taxType === 'NET';
+  const isKnown = priceViewOf({}, account, settings, visit.db.now).taxType === 'NET';
   if (!isAsked || isKnown) return false;
   const messages = messagesIn(locale).storefront.layout;
   const button = (value: 'gross' | 'net', text: string) =>

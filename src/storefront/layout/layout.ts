@@ -15,14 +15,14 @@ import { menuItems, pathsOfItems } from './menu.ts';
 import type { ShopLayout } from './shop-layout.ts';
 import { OWN_STYLE_PATH } from './own-style.ts';
 import { letterIcon } from './theme.ts';
-import { absoluteUrl, shopName, shopPath, type LayoutContext, type Visit } from '../visit.ts';
+import { absoluteUrl, isShut, shopName, shopPath, type LayoutContext, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Sandbox } from '../../shops/settings/settings.ts';
 
 /** The whole document: the page's content, and the layout around it. */
 export function documentBytes(visit: Visit, page: Page): Buffer {
   const { notice } = visit.session;
-  const isOpen = visit.settings.publicCatalogue && visit.access !== 'closed';
+  const isOpen = visit.settings.publicCatalogue && !isShut(visit);
   const parts = layoutParts(visit, page.path);
   return encodeHtml`<!doctype html>
     <html lang="${languageTag(visit.locale)}">
@@ -39,7 +39,7 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
           ${page.main}
         </main>
         ${isOpen && (page.header ? parts.legalFooter : parts.footer)}
-        ${visit.access === 'closed' && parts.closedFooter}
+        ${isShut(visit) && parts.closedFooter}
         ${isOpen && asksForConsent(visit, page) && parts.consentBanner}
         ${hasListeners(visit) && eventsScript(pageEvents(visit, page))}
       </body>

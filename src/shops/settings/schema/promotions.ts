@@ -100,7 +100,7 @@ const Hour = (description: string, example: number, bounds: { minimum: number; m
   OrNull(Type.Integer({ ...bounds, description, examples: [example] }));
 
 /** A day alone is its first moment. */
-const Moment = (description: string, example: string) =>
+export const Moment = (description: string, example: string) =>
   OrNull(
     stored(Type.String({ maxLength: 40, description, examples: [example] }), {
       toStored: (written) => toSeconds(parseMoment(written, 'promotions')),
