@@ -9,6 +9,7 @@ describe('the configuration', () => {
       PROCESSES: '1',
       KONTOR_DATA: './data',
       DATABASE_POOL: 10,
+      DOWNLOAD_MAX_MB: 1024,
       DATABASE_NAMED_STATEMENTS: true,
       CACHE_MB: 384,
       CERTIFICATE_ASK_HOST: '127.0.0.1',

@@ -107,8 +107,11 @@ function urlOf(call: Call): string {
 
 function optionsOf(call: Call, options: CallOptions = {}): CallOptions {
   const cartToken = exampleOf(call, 'X-ePages-Cart-Token');
+  const name = call.path.includes('/downloads/') ? 'file' : 'image';
   const upload =
-    call.bodyType === 'multipart/form-data' ? formOf({ filename: 'kettle.png', content: PNG }) : undefined;
+    call.bodyType === 'multipart/form-data'
+      ? formOf({ name, filename: 'kettle.png', content: PNG })
+      : undefined;
   return {
     token: 'demo-all',
     ...(cartToken !== undefined && { cartToken }),

@@ -613,6 +613,7 @@ const allOfProduct = (variant: 'full' | 'list' | 'search') =>
     orderUnit: string
     minOrder: number
     intervalOrder: number`,
+    'withdrawalExcluded?~: string',
     variant === 'full' ? `safetyInfo?~: object\n${under('safetyInfo', safetyInfo)}` : '',
     `giftCard?~: object\n${under('giftCard', sparse(priced('minimum', 'maximum')))}`,
     variant === 'full' ? `legalInfo?~: object\n${under('legalInfo', sparse(legalInfo))}` : '',
@@ -1078,8 +1079,8 @@ const lastingDigitalProduct = once(digitalProduct);
 const fileOfProduct: Fact<string> = async ({ service: { db }, shopId }, { productId } = {}) => {
   const row = await db.one<{ id: string }>(sql`
     select upper(file_id::text) as id from download_file
-    where shop_id = ${shopId} and product_id = ${productId!}`);
-  return row!.id;
+    where shop_id = ${shopId} and product_id::text = lower(${productId!}) limit 1`);
+  return row?.id ?? newId(db.now);
 };
 
 /** A free key, or that of an order. The sealed bytes are never opened. */
@@ -1093,6 +1094,15 @@ async function givenLicenceKey({ service: { db }, shopId }: Shop, productId: str
       ${orderId ?? null}, ${lineItemId}, ${orderId === undefined ? null : db.now})`);
   return keyId;
 }
+
+/** A new key of a product; of one that is not there, or has no such id, it is nobody's. */
+const freeKeyOf: Fact<string> = async (shop, { productId } = {}) => {
+  const { db } = shop.service;
+  const known = await db.one(sql`
+    select product_id from digital_product
+    where shop_id = ${shop.shopId} and product_id::text = lower(${productId!})`);
+  return known ? givenLicenceKey(shop, productId!) : newId(db.now);
+};
 
 const keyedProduct = once(async (shop: Shop) => {
   const productId = await digitalProduct(shop);
@@ -3289,7 +3299,7 @@ export const OPERATIONS: readonly Operation[] = [
     status: 204,
     params: {
       productId: digitalProduct,
-      keyId: (shop, { productId } = {}) => givenLicenceKey(shop, productId!),
+      keyId: freeKeyOf,
     },
   }),
   operation('GET /manage/orders/{orderId}/deliveries', 'orders_read', {

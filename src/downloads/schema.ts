@@ -84,7 +84,7 @@ export const KeyCountsView = Type.Object(
       examples: [1],
     }),
   },
-  { title: 'licence key counts' },
+  { title: 'licence key counts', description: 'How many licence keys the product has.' },
 );
 
 export const DigitalProductView = Type.Object(

@@ -36,6 +36,7 @@ beforeAll(async () => {
     updateHost(tx, await findOrCreateUser(tx, merchant.email), true),
   );
   await givenThings();
+  const downloadable = await givenDownload();
   const starts = [
     '/admin/account',
     '/admin/account/password',
@@ -45,6 +46,7 @@ beforeAll(async () => {
     '/admin/confirm?to=/admin',
     '/admin/shops/DemoShop/media?for=logo',
     '/admin/shops/DemoShop',
+    `/admin/shops/DemoShop/products/${downloadable}/downloads`,
   ];
   forms = await findForms(merchant, await service.app.adminPages(), starts, (address, markup) => {
     outlines.push(...outlineProblems(markup).map((problem) => `${address}: ${problem}`));
@@ -79,7 +81,7 @@ function outlineProblems(markup: string): string[] {
 }
 
 /** A product with a file and a key, and an order that has got it. */
-async function givenDownload(): Promise<void> {
+async function givenDownload(): Promise<string> {
   const at = new Date();
   const product = await service.db.one<{ id: string }>(sql`
     select upper(product_id::text) as id from product
@@ -97,6 +99,7 @@ async function givenDownload(): Promise<void> {
     insert into download_delivery (shop_id, order_id, line_item_id, product_id, created_at, delivered_at, has_keys)
     select shop_id, order_id, line_item_id, ${product!.id}::uuid, ${at}::timestamptz, ${at}::timestamptz, true
     from order_line where shop_id = 'DemoShop' order by created_at desc limit 1`);
+  return product!.id;
 }
 
 /** What some forms are about, and a new shop does not have. */
@@ -146,7 +149,6 @@ async function givenThings(): Promise<void> {
     body: { value: 50 },
   });
   expect(issued.status).toBe(201);
-  await givenDownload();
   await service.db.run(sql`
     insert into access_request (shop_id, customer_id, email, locale, company, vat_id, text, state, asked_at)
     values ('DemoShop', ${customer!.id}, 'asks@cafe.example', 'en_GB', 'Quay Café', '', '', 'waiting', ${new Date()})`);

@@ -69,7 +69,7 @@ const WAYS: Readonly<Record<string, (name: string, content: Buffer) => Promise<A
 };
 const sendArchive = (content: Buffer) => sendForm('/products/import', 'file', 'goods.zip', content);
 
-test('the API takes files in one place', () => {
+test('the API opens files in one place', () => {
   const { paths } = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as {
     paths: Record<string, Record<string, { requestBody?: { content: object } }>>;
   };
@@ -80,9 +80,11 @@ test('the API takes files in one place', () => {
       ? [path]
       : [],
   );
-  // Parts of backups are stored as they are; test/security/restore.test.ts tries what bombs of backups do.
+  // Downloads are stored and sent as they are, and never opened. Parts of backups are stored as they are; test/security/restore.test.ts tries what bombs of backups do.
   expect(taking.toSorted()).toEqual([
     '/host/uploads/{uploadId}/parts/{part}',
+    '/manage/shops/{shopId}/products/{productId}/downloads/files',
+    '/manage/shops/{shopId}/products/{productId}/downloads/files/{fileId}/versions',
     '/rs/shops/{shopId}/products/{productId}/slideshow',
   ]);
 });

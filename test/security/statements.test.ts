@@ -11,7 +11,7 @@ import { callCombinations, callInVariations } from '../variations.ts';
  */
 
 /** More than the program has; what grows beyond it must be looked at. */
-const MAX_TEXTS = 650;
+const MAX_TEXTS = 720;
 
 /** A part of what an operation takes leaves out other fields each time. */
 const MIN_ROUNDS = 3;

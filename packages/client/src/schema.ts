@@ -9194,6 +9194,7 @@ export interface components {
             fewKeys: number;
             /** @description In the order in which they were added. */
             files: components["schemas"]["DownloadFile"][];
+            /** @description How many licence keys the product has. */
             keys: components["schemas"]["LicenceKeyCounts"];
         };
         /** DigitalProductRequest */
@@ -16417,7 +16418,7 @@ export interface components {
         reviewId: string;
         /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case.
-         * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
          */
         productId: string;
         /**
@@ -26411,7 +26412,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 productId: components["parameters"]["productId"];
             };
@@ -26438,7 +26439,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads",
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads",
                      *       "status": "Unauthorized"
                      *     }
                      */
@@ -26453,7 +26454,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token lacks the scope products_read, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads",
+                     *       "message": "The token lacks the scope products_read, Request: GET /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads",
                      *       "status": "Forbidden"
                      *     }
                      */
@@ -26485,7 +26486,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads",
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -26513,7 +26514,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 productId: components["parameters"]["productId"];
             };
@@ -26551,7 +26552,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads",
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads",
                      *       "status": "Bad Request"
                      *     }
                      */
@@ -26568,7 +26569,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads",
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads",
                      *       "status": "Unauthorized"
                      *     }
                      */
@@ -26583,7 +26584,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token lacks the scope products_write, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads",
+                     *       "message": "The token lacks the scope products_write, Request: PUT /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads",
                      *       "status": "Forbidden"
                      *     }
                      */
@@ -26613,7 +26614,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads",
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads",
                      *       "status": "Conflict"
                      *     }
                      */
@@ -26630,7 +26631,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads",
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -26658,7 +26659,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 productId: components["parameters"]["productId"];
                 /**
@@ -26698,7 +26699,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Bad Request"
                      *     }
                      */
@@ -26715,7 +26716,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Unauthorized"
                      *     }
                      */
@@ -26730,7 +26731,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token lacks the scope products_write, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "The token lacks the scope products_write, Request: PUT /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Forbidden"
                      *     }
                      */
@@ -26745,7 +26746,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/00000000-0000-0000-0000-000000000000",
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/00000000-0000-0000-0000-000000000000",
                      *       "status": "Not Found"
                      *     }
                      */
@@ -26760,7 +26761,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Conflict"
                      *     }
                      */
@@ -26777,7 +26778,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -26805,7 +26806,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 productId: components["parameters"]["productId"];
                 /**
@@ -26833,7 +26834,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Bad Request"
                      *     }
                      */
@@ -26850,7 +26851,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Unauthorized"
                      *     }
                      */
@@ -26865,7 +26866,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token lacks the scope products_write, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "The token lacks the scope products_write, Request: DELETE /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Forbidden"
                      *     }
                      */
@@ -26880,7 +26881,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/00000000-0000-0000-0000-000000000000",
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/00000000-0000-0000-0000-000000000000",
                      *       "status": "Not Found"
                      *     }
                      */
@@ -26895,7 +26896,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Conflict"
                      *     }
                      */
@@ -26912,7 +26913,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -26950,7 +26951,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 productId: components["parameters"]["productId"];
             };
@@ -26977,7 +26978,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys",
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/keys",
                      *       "status": "Unauthorized"
                      *     }
                      */
@@ -26992,7 +26993,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token lacks the scope products_read, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys",
+                     *       "message": "The token lacks the scope products_read, Request: GET /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/keys",
                      *       "status": "Forbidden"
                      *     }
                      */
@@ -27024,7 +27025,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys",
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/keys",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -27052,7 +27053,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 productId: components["parameters"]["productId"];
             };
@@ -27088,7 +27089,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys",
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/keys",
                      *       "status": "Bad Request"
                      *     }
                      */
@@ -27105,7 +27106,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys",
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/keys",
                      *       "status": "Unauthorized"
                      *     }
                      */
@@ -27120,7 +27121,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token lacks the scope products_write, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys",
+                     *       "message": "The token lacks the scope products_write, Request: POST /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/keys",
                      *       "status": "Forbidden"
                      *     }
                      */
@@ -27150,7 +27151,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys",
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/keys",
                      *       "status": "Conflict"
                      *     }
                      */
@@ -27167,7 +27168,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys",
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/keys",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -27195,7 +27196,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 productId: components["parameters"]["productId"];
                 /**
@@ -27223,7 +27224,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/keys/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Bad Request"
                      *     }
                      */
@@ -27240,7 +27241,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/keys/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Unauthorized"
                      *     }
                      */
@@ -27255,7 +27256,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token lacks the scope products_write, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "The token lacks the scope products_write, Request: DELETE /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/keys/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Forbidden"
                      *     }
                      */
@@ -27270,7 +27271,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys/00000000-0000-0000-0000-000000000000",
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/keys/00000000-0000-0000-0000-000000000000",
                      *       "status": "Not Found"
                      *     }
                      */
@@ -27285,7 +27286,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/keys/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Conflict"
                      *     }
                      */
@@ -27302,7 +27303,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/keys/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/keys/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -44096,7 +44097,7 @@ export interface operations {
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
                  * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -44354,7 +44355,7 @@ export interface operations {
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
                  * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -44631,7 +44632,7 @@ export interface operations {
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
                  * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -44781,7 +44782,7 @@ export interface operations {
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
                  * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -44907,7 +44908,7 @@ export interface operations {
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
                  * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -45009,7 +45010,7 @@ export interface operations {
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
                  * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -46513,7 +46514,7 @@ export interface operations {
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
                  * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -46751,7 +46752,7 @@ export interface operations {
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
                  * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
                 /**
                  * @description Name of the uploaded file, case as sent.
                  * @example AP-100_1.png
@@ -46880,7 +46881,7 @@ export interface operations {
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
                  * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -46982,7 +46983,7 @@ export interface operations {
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
                  * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -47119,7 +47120,7 @@ export interface operations {
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
                  * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -47221,7 +47222,7 @@ export interface operations {
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
                  * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -53530,7 +53531,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 productId: components["parameters"]["productId"];
             };
@@ -53559,7 +53560,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The body must have one of these Content-Types: multipart/form-data, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files",
+                     *       "message": "The body must have one of these Content-Types: multipart/form-data, Request: POST /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files",
                      *       "status": "Bad Request"
                      *     }
                      */
@@ -53576,7 +53577,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files",
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files",
                      *       "status": "Unauthorized"
                      *     }
                      */
@@ -53591,7 +53592,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token lacks the scope products_write, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files",
+                     *       "message": "The token lacks the scope products_write, Request: POST /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files",
                      *       "status": "Forbidden"
                      *     }
                      */
@@ -53621,7 +53622,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files",
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files",
                      *       "status": "Conflict"
                      *     }
                      */
@@ -53638,7 +53639,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files",
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files",
                      *       "status": "Too Many Requests"
                      *     }
                      */
@@ -53666,7 +53667,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 productId: components["parameters"]["productId"];
                 /**
@@ -53700,7 +53701,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The body must have one of these Content-Types: multipart/form-data, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/versions",
+                     *       "message": "The body must have one of these Content-Types: multipart/form-data, Request: POST /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/versions",
                      *       "status": "Bad Request"
                      *     }
                      */
@@ -53717,7 +53718,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/versions",
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/versions",
                      *       "status": "Unauthorized"
                      *     }
                      */
@@ -53732,7 +53733,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "The token lacks the scope products_write, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/versions",
+                     *       "message": "The token lacks the scope products_write, Request: POST /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/versions",
                      *       "status": "Forbidden"
                      *     }
                      */
@@ -53747,7 +53748,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/00000000-0000-0000-0000-000000000000/versions",
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/00000000-0000-0000-0000-000000000000/versions",
                      *       "status": "Not Found"
                      *     }
                      */
@@ -53762,7 +53763,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/versions",
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/versions",
                      *       "status": "Conflict"
                      *     }
                      */
@@ -53779,7 +53780,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/versions",
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/products/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/downloads/files/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/versions",
                      *       "status": "Too Many Requests"
                      *     }
                      */

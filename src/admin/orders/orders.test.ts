@@ -838,10 +838,10 @@ test('a return is received and refunded at once when it arrives, or not at all',
   });
 });
 
-test('an order is opened in 11 statements, and shipped in one transaction of 12', async () => {
+test('an order is opened in 12 statements, and shipped in one transaction of 12', async () => {
   const path = `/orders/${await idOf('1013')}`;
   await merchant.get(path);
-  expect(await statementsOf(() => merchant.get(path))).toHaveLength(11);
+  expect(await statementsOf(() => merchant.get(path))).toHaveLength(12);
   const { text } = await merchant.get(`${path}/ship`);
   const quantities = [...text.matchAll(/name="(quantity[^"]*)"[^>]*?\svalue="([^"]*)"/g)];
   const fields = Object.fromEntries(quantities.map(([, name, value]) => [name!, value!]));

@@ -59,6 +59,8 @@ describe('every write, and every export of a person', () => {
           operation.method === 'POST' && { parent: call.params['categoryId'] }),
         ...(operation.path.endsWith('/copies') && { parent: call.params['productId'] }),
         ...(operation.method === 'POST' && madeId(answer)),
+        // The answer has all files of the product.
+        ...(operation.path.endsWith('/downloads/files') && { fileId: answer.body.files.at(-1).fileId }),
       },
     });
     expect(new Date(entry.at).toISOString()).toBe(entry.at);

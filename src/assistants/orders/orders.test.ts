@@ -110,7 +110,8 @@ async function order(visitor: Visitor): Promise<{ orderId: string; orderNumber: 
     paymentMethod: row!.payment,
   });
   const reviewed = /name="reviewed" value="([^"]*)"/.exec(review.text)![1]!;
-  await visitor.submit('/checkout/order', { reviewed });
+  const { place } = await visitor.submit('/checkout/order', { reviewed });
+  if (!place.includes('/confirmation')) throw new Error(`Not ordered: ${place}`);
   const placed = await service.db.one<{ orderId: string; orderNumber: string }>(sql`
     select upper(order_id::text) as "orderId", order_number as "orderNumber" from customer_order
     where shop_id = 'DemoShop' order by created_at desc limit 1`);

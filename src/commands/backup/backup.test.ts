@@ -100,10 +100,11 @@ test('the same installation gets a copy under another id that shows the same', a
   const token = await givenToken(service, 'Copy', SCOPES, 'all-access');
   // Both are there now, and the pages of both are made for an installation with several shops.
   const found = await appearanceOf({ service, shopId: 'Copy', token }, requests);
-  // A copy has no webhooks and no rules, and no payments that were begun elsewhere.
+  // A copy has no webhooks, no rules and no licence keys, and no payments that were begun elsewhere.
   const others = differences(found, expected);
   const isLeftOut = ({ name, expected: shown }: (typeof others)[number]) =>
-    /\/(?:webhooks|rules|app\/payments)/.test(name) || JSON.stringify(shown).includes('paymentAttempts');
+    /\/(?:webhooks|rules|app\/payments|keys|deliveries)/.test(name) ||
+    JSON.stringify(shown).includes('paymentAttempts');
   expect(others.filter((difference) => !isLeftOut(difference))).toEqual([]);
   for (const part of ['/webhooks', '/rules']) {
     expect(others.filter(({ name }) => name.includes(part))).not.toEqual([]);

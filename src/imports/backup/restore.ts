@@ -337,7 +337,7 @@ export async function isOfOlderSchema({ path, manifest }: CheckedBackup): Promis
 /** Numbers that increase with every change of a row: caches are validated by them. */
 const VERSIONS: readonly string[] = ['version', 'settings_version'];
 /** Their versions are counted for people; what is cached of pages is validated by the version of the settings. */
-const COUNTED_FOR_PEOPLE: readonly string[] = ['mailing', 'page', 'page_version'];
+const COUNTED_FOR_PEOPLE: readonly string[] = ['mailing', 'page', 'page_version', 'download_file'];
 
 type InsertRows = (shopId: string, lines: readonly string[], versionOffset: number) => Sql;
 

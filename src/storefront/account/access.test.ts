@@ -50,7 +50,7 @@ async function signedIn(email = ADA): Promise<Visitor> {
 }
 
 const guest = () => givenVisitor(service, 'DemoShop');
-const api = (method: string, path: string, body?: unknown, own: string | undefined = undefined) =>
+const api = (method: string, path: string, body?: unknown, own?: string) =>
   service.call(method, `/DemoShop${path}`, { ...(own !== undefined && { token: own }), body });
 
 const groupId = async (name: string) =>
