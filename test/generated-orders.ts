@@ -110,7 +110,6 @@ const promotion = (changes: Partial<Promotion>): Promotion => ({
   countries: [],
   currencies: [],
   customerGroups: [],
-  priceLists: [],
   priority: 0,
   combines: true,
   usageLimit: null,

@@ -138,7 +138,8 @@ export interface OrderSearch {
 
 /**
  * The orders that a text finds, at most `limit` of each kind of match, with how they were found as the place in
- * FOUND_BY. Each kind is a range of an index, so a text costs the same in a shop with a million orders.
+ * FOUND_BY. Each kind is a range of an index, so a text costs the same in a shop with a million orders. The orders of
+ * customers are sorted by an expression: by the time alone, PostgreSQL would look for them among all orders of the shop.
  */
 export const foundOrders = (shopId: string, { text, byNumberPart }: OrderSearch, limit: number) => sql`
   (
@@ -170,7 +171,7 @@ export const foundOrders = (shopId: string, { text, byNumberPart }: OrderSearch,
     where shop_id = ${shopId} and customer_id = any (array(
       select customer_id from (${foundCustomers(shopId, { text, customerGroupId: '' }, MAX_CUSTOMERS)}) found
     ))
-    order by created_at desc limit ${limit}
+    order by (created_at at time zone 'UTC') desc limit ${limit}
   ) union all ${deliveryMatches(shopId, deliveryName, text.toLowerCase(), limit)}
   union all ${deliveryMatches(shopId, deliveryStreet, text.toLowerCase(), limit)}
   union all ${deliveryMatches(shopId, deliveryZipCode, zipCodeKey(text), limit)} union all (
