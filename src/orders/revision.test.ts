@@ -92,7 +92,15 @@ function frozen(cart: CartInput, shop: ShopRules): Content {
       paymentName: null,
       paymentPrice: cart.payment.price,
     },
-    { ...shop, promotions: [], defaultLocale: 'en_GB', locales: ['en_GB'], units: {} } as unknown as Settings,
+    {
+      ...shop,
+      promotions: [],
+      customerGroups: [],
+      priceLists: [],
+      defaultLocale: 'en_GB',
+      locales: ['en_GB'],
+      units: {},
+    } as unknown as Settings,
     NOW,
   );
   // As it comes back from the database.
