@@ -410,7 +410,7 @@ describe('suggestions', () => {
     const response = await service.app.inject({ url: `/shop/DemoShop/suggest?${query}`, headers });
     expect(response.statusCode).toBe(200);
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
-    return response.json() as { count: string; products: object[] };
+    return response.json<{ count: string; products: object[] }>();
   };
 
   test('name, address, picture and price', async () => {
