@@ -161,7 +161,7 @@ test('a product and its page', async () => {
   expect(await count('show its page', page, null)).toEqual({
     statements: 1,
     callers: 0,
-    files: about(35),
+    files: about(40),
     own: null,
   });
 });
