@@ -83,7 +83,7 @@ async function idBelow(path: string, shop: Shop, profile: string): Promise<strin
   const { body } = await sent(shop.service, request);
   if (noun === 'carts' || noun === SESSIONS) return body.id;
   if (noun !== 'orders') throw new Error(`No test knows how to make an id below /${noun}`);
-  await orderBy(shop);
+  await orderOf(shop, body.id);
   const { headers } = request;
   const read: FuzzRequest = {
     method: 'GET',
@@ -97,14 +97,14 @@ async function idBelow(path: string, shop: Shop, profile: string): Promise<strin
 
 const SESSIONS = 'checkout-sessions';
 
-/** An order of the newest session. */
-async function orderBy(shop: Shop): Promise<void> {
+/** An order that this session led to. The id that an assistant knows begins with the session's own. */
+async function orderOf(shop: Shop, token: string): Promise<void> {
   const { service, shopId } = shop;
   const getOrder = OPERATIONS.find(({ name }) => name === 'GET /manage/orders/{orderId}')!;
   const { params } = await validCall(getOrder, shop);
+  const sessionId = Buffer.from(token, 'base64url').subarray(0, 16).toString('hex');
   await service.db.run(sql`
-    update customer_order set assistant_session_id = (
-      select session_id from assistant_session where shop_id = ${shopId} order by session_id desc limit 1)
+    update customer_order set assistant_session_id = ${sessionId}
     where shop_id = ${shopId} and order_id = ${params['orderId']!}`);
 }
 

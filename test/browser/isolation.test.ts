@@ -190,8 +190,11 @@ test('a page of a shop and the API reference can not reach each other', PATIENCE
 
   // What is typed there is in no storage of the browser that a page of the same host could read.
   const token = 'secret-token-0815';
+  const field = reference.locator('input[type=password], input[placeholder*="oken" i]').first();
+  // The reference shows its fields by timers too: a clock that stands still any sooner would hide them for good.
+  await field.waitFor();
   await reference.clock.install();
-  await reference.locator('input[type=password], input[placeholder*="oken" i]').first().fill(token);
+  await field.fill(token);
   // It is written with a delay, if at all.
   await reference.clock.runFor(60_000);
   const stored = await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
