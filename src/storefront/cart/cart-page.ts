@@ -15,6 +15,7 @@ import {
 } from './visitor-cart.ts';
 import { amountWithUnit } from '../../http/amount-text.ts';
 import { moneyText, priceText } from '../../http/price-text.ts';
+import { quickOrderLink } from './quick-order.ts';
 import { cartLinePicture, cartLineText, partList, summary, type Line } from './cart-summary.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { cartEvents, cartForApps } from '../scripts/events.ts';
@@ -64,6 +65,7 @@ export async function cartPage(
             <h1>${messages.title}</h1>
             <p>${messages.empty}</p>
             <p><a class="button" href="${shopPath(visit, '')}">${messages.continueShopping}</a></p>
+            ${quickOrderLink(visit)}
           </div>`
         : html`<h1>${messages.title}</h1>
             ${cartContent(visit, visitorCart, rejection)}`
@@ -90,6 +92,7 @@ function cartContent(visit: Visit, visitorCart: VisitorCart, rejection: Rejectio
       ${couponForm(visit, visitorCart, rejection)}
       ${checkoutLink(visit, visitorCart, checkoutObstacle(visitorCart))}
       <p><a class="quiet" href="${shopPath(visit, '')}">${messages.continueShopping}</a></p>
+      ${quickOrderLink(visit)}
     </section>
   </div>`;
 }
