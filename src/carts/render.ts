@@ -6,14 +6,7 @@ import { priceOf } from '../http/price.ts';
 import { etagOf } from '../http/raw-json.ts';
 import { refusalMessage } from '../http/refusals.ts';
 import type { Link } from '../http/schemas.ts';
-import {
-  apiOf,
-  lineItemContainer,
-  paymentData,
-  shippingData,
-  shippingLink,
-  type RenderContext,
-} from '../orders/line-item-view.ts';
+import { type RenderContext, apiOf, lineItemContainer, paymentData, shippingData, shippingLink } from '../orders/render.ts';
 import type { Content } from '../pricing/content.ts';
 import type { Delivery } from '../pricing/delivery.ts';
 import { LIFETIME, type PricedCart, type StoredCart } from './cart.ts';

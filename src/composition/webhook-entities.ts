@@ -5,7 +5,7 @@ import { findVersions } from '../catalogue/products/queries.ts';
 import type { Queries } from '../db/database.ts';
 import { shopUrl } from '../http/links.ts';
 import { cachedOrder } from '../orders/order-cache.ts';
-import { deliveryOption } from '../orders/line-item-view.ts';
+import { deliveryOption } from '../orders/render.ts';
 import { findOrder, findOrderVersions } from '../orders/queries.ts';
 import { findCustomer } from '../people/customers/queries.ts';
 import { toCustomer } from '../people/customers/routes.ts';

@@ -3,7 +3,7 @@ import { notFound } from '../http/errors.ts';
 import { messagesIn } from '../kernel/messages.ts';
 import { anyText } from '../catalogue/products/render.ts';
 import { recordHistory } from '../orders/history.ts';
-import { lockOrderWithActivity } from '../orders/lock-order.ts';
+import { lockOrderWithActivity } from '../orders/change.ts';
 import type { ContentLine } from '../pricing/content.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import { findDeliveries } from './delivery-queries.ts';

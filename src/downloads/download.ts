@@ -1,6 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import { notFound, Refusal } from '../http/errors.ts';
-import { lockOrderWithActivity } from '../orders/lock-order.ts';
+import { lockOrderWithActivity } from '../orders/change.ts';
 import { countDownload } from './delivery-queries.ts';
 import type { DownloadGrant } from './links.ts';
 import { loadPurchase, type PurchasedFile, type PurchasedItem } from './purchase.ts';

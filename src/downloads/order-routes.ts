@@ -5,7 +5,7 @@ import { notFound } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
-import { lockOrderWithActivity } from '../orders/lock-order.ts';
+import { lockOrderWithActivity } from '../orders/change.ts';
 import { findOrderWithActivity } from '../orders/manage-queries.ts';
 import { emailAddressOf } from '../orders/order-email.ts';
 import { queueEmails } from '../platform/email/queue.ts';

@@ -1,8 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import { newId } from '../kernel/ids.ts';
-import { changeOrder, type OrderChanges } from '../orders/change.ts';
+import { type LockedOrder, type OrderChanges, changeOrder, lockOrderWithActivity } from '../orders/change.ts';
 import { recordHistory } from '../orders/history.ts';
-import { lockOrderWithActivity, type LockedOrder } from '../orders/lock-order.ts';
 import { numbered, statesReached } from '../orders/manage-change.ts';
 import { insertShipment, type PartLine } from '../orders/manage-queries.ts';
 import { emailAddressOf } from '../orders/order-email.ts';

@@ -37,7 +37,7 @@ import { receivedDue, returnRefund } from './refund-due.ts';
 import { queueOrderReturned } from './return-email.ts';
 import { returnApprovedEmail, returnRejectedEmail } from './return-request-emails.ts';
 import { revokeSoldCards } from './sold-cards/revoke.ts';
-import { isBack, mayBecome, orderedLines, sentLines } from './returns.ts';
+import { isBack, mayBecome, orderedLines, sentLines } from './quantities.ts';
 
 const { parameters, pageOf } = paging();
 

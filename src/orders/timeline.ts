@@ -1,9 +1,8 @@
 import type { DocumentRow } from './documents/queries.ts';
-import { unshippedLines } from './quantities.ts';
+import { isBack, orderedLines, returnedLines, unshippedLines } from './quantities.ts';
 import type { ReturnStep } from './history.ts';
 import type { Payment, Return, Shipment } from './manage-queries.ts';
 import { orderState } from './order-state.ts';
-import { isBack, orderedLines, returnedLines } from './returns.ts';
 import type { CustomerOrder } from './withdrawal-period.ts';
 
 /** The events of an order that its customer sees. */

@@ -12,7 +12,7 @@ import type {
   PromotionInput,
   PromotionUse,
 } from './input.ts';
-import type { KnownLine } from './line-prices.ts';
+import type { KnownLine } from './app-terms.ts';
 import { sum } from './shares.ts';
 import { isDiscounted } from './redemption.ts';
 import type { AppliedPromotion } from './totals.ts';

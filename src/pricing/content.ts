@@ -33,24 +33,17 @@ import {
   type DeliveryQuestion,
 } from './delivery-option.ts';
 import type { DaySpan } from './delivery-span.ts';
-import {
-  appPricesOf,
-  linePriceQuestion,
-  type AppPrice,
-  type KnownLine,
-  type LinePriceQuestion,
-} from './line-prices.ts';
+import { type AppPrice, type KnownLine, type LinePriceQuestion, type TaxQuestion, appPricesOf, linePriceQuestion, taxQuestion, taxesOfApps } from './app-terms.ts';
 import { chosenParts } from './bundles.ts';
 import { partLines, pricedBundle } from './part-lines.ts';
 import { contentPromotions, findByCode, promotionsFor, type ContentPromotion } from './cart-promotions.ts';
 import { priceListsFor } from './price-lists.ts';
-import { taxesOfApps, taxQuestion, type TaxQuestion } from './app-taxes.ts';
 import { toShownPrice, type AppliedTax } from './tax.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
 import { isGoodsClass, type ServiceTax } from './service-tax.ts';
 import { ratesOf, sum } from './shares.ts';
 import { cartTotals, type CartTotals, type LineTotals } from './totals.ts';
-import type { Destination } from './zones.ts';
+import type { Destination } from './delivery.ts';
 
 /**
  * The result of a cart, with its texts in all languages of the shop: shown in answers, and stored in an order. Money

@@ -1,7 +1,7 @@
 import { divideRounded, parseDecimal, percentOf, scaled } from '../kernel/money.ts';
 import type { PromotionEffect, PromotionInput } from './input.ts';
 import { spreadOver, sum, type Taxed } from './shares.ts';
-import { priceOfQuantity } from './unit-price.ts';
+import { priceOfQuantity } from './quantity.ts';
 
 /**
  * Promotions of one cart. All amounts are in the cart's currency and the shop's tax model, where everything with a limit

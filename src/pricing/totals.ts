@@ -44,7 +44,7 @@ import {
   type AppliedTax,
 } from './tax.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
-import { priceOfQuantity } from './unit-price.ts';
+import { priceOfQuantity } from './quantity.ts';
 
 /** The totals of a cart, in minor units of its currency. Discounts are negative. */
 export interface CartTotals {

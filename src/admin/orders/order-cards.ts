@@ -3,33 +3,19 @@ import { addressLines } from '../../orders/documents/address-lines.ts';
 import { typedText } from '../../orders/line-text.ts';
 import { orderTokens } from '../../orders/order-link.ts';
 import type { Address } from '../../shops/countries/address.ts';
-import { isAnnounced } from '../../orders/returns.ts';
-import { undoEnd } from '../../orders/undo-shipment.ts';
+import { isAnnounced } from '../../orders/quantities.ts';
+import { undoEnd } from '../../orders/manage-shipments.ts';
 import { buttonForm } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import { adminPath } from '../visit.ts';
 import { businessCard } from './business.ts';
 import { undoPath } from './shipment-actions.ts';
 import { amountsText, isWaiting } from './return-actions.ts';
-import {
-  goodsOf,
-  lineName,
-  linePicture,
-  linesOf,
-  partsOf,
-  moneyIn,
-  payableAmount,
-  type OrderAmount,
-  type OrderedGoods,
-  type OrderLine,
-  type OrderView,
-} from './order-view.ts';
-import { taxLines } from './tax-lines.ts';
+import { type OrderAmount, type OrderLine, type OrderView, type OrderedGoods, goodsOf, leftToShip, lineName, linePicture, linesOf, moneyIn, partsOf, payableAmount, returnedQuantities, taxLines } from './order-view.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { sum } from '../../pricing/shares.ts';
 import { toMinor } from '../../kernel/money.ts';
 import type { TaxType } from '../../http/price.ts';
-import { leftToShip, returnedQuantities } from './quantities.ts';
 
 /** The read-only parts of an order's page. */
 

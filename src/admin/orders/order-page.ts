@@ -13,23 +13,21 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { orderActionsOfApps, blocksOf } from '../apps/frames.ts';
 import type { ActionName, OrderAction } from './action.ts';
 import { buyer } from './business.ts';
-import { billingAddress, cancel, note, shippingAddress } from './data-actions.ts';
+import { billingAddress, cancel, note, shippingAddress, tagCard } from './data-actions.ts';
 import { credit, email, invoice } from './document-actions.ts';
 import { documentsCard } from './documents.ts';
 import { isWaiting, recordReturn, RETURN_OPTIONS, returnFields, saveReturn } from './return-actions.ts';
 import { deliveriesCard } from '../downloads/order-deliveries.ts';
-import { tagCard } from './tag-card.ts';
 import { ship } from './shipment-actions.ts';
 import { historyCard } from './history-view.ts';
 import { capture, pay, refund } from './money-actions.ts';
 import { activityCards, linesCard, sideCards } from './order-cards.ts';
-import { loadView, readOrder, type OrderReturn, type OrderView } from './order-view.ts';
-import { isPartlyReturned } from './quantities.ts';
+import { type OrderReturn, type OrderView, isPartlyReturned, loadView, readOrder } from './order-view.ts';
 import { chipsView, goodsChips, paymentChips } from './states.ts';
 import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 import { isId } from '../../kernel/ids.ts';
 import { lockManagedOrder } from '../../orders/manage-change.ts';
-import { undoShipment } from '../../orders/undo-shipment.ts';
+import { undoShipment } from '../../orders/manage-shipments.ts';
 
 /** Actions with a button, in this order; the others are reached from the card that they change. */
 const BUTTONS: readonly OrderAction[] = [pay, capture, ship, invoice, refund];

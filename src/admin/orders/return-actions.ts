@@ -5,8 +5,7 @@ import type { DocumentRow } from '../../orders/documents/queries.ts';
 import { updateReturn } from '../../orders/manage-returns.ts';
 import { createReturn } from '../../orders/manage-shipments.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
-import { millionths } from '../../orders/quantities.ts';
-import { mayBecome } from '../../orders/returns.ts';
+import { mayBecome, millionths } from '../../orders/quantities.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
@@ -23,8 +22,7 @@ import type { Draft } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { OrderAction, SavedAction } from './action.ts';
 import { requireJustified } from './money-actions.ts';
-import { goodsOf, lineName, moneyIn, readOrder, type OrderReturn, type OrderView } from './order-view.ts';
-import { isNothing, leftToReturn } from './quantities.ts';
+import { type OrderReturn, type OrderView, goodsOf, isNothing, leftToReturn, lineName, moneyIn, readOrder } from './order-view.ts';
 import { lineQuantityFields, typedLines } from './shipment-actions.ts';
 
 const RETURN = declareForm(createReturn, ({ orders: { returns: messages } }) => ({

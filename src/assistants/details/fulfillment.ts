@@ -8,13 +8,12 @@ import {
   type OfferedDeliveries,
 } from '../../carts/delivery-options.ts';
 import { anyText } from '../../catalogue/products/render.ts';
-import { cartDelivery } from '../../checkout/cart-delivery.ts';
-import { isDelivered } from '../../checkout/new-order.ts';
+import { cartDelivery, isDelivered } from '../../checkout/new-order.ts';
 import { isRefusal } from '../../http/errors.ts';
 import { textIn } from '../../http/locale.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { contentOf, named } from '../../pricing/content.ts';
-import { deliveryText } from '../../pricing/delivery-text.ts';
+import { deliveryText } from '../../pricing/delivery-span.ts';
 import type { DeliveryOption } from '../../pricing/input.ts';
 import { taxClassFor } from '../../pricing/tax.ts';
 import type { Extension } from '../capabilities.ts';

@@ -4,7 +4,7 @@ import { payableOf } from '../manage-change.ts';
 import { findOrderActivity } from '../manage-queries.ts';
 import { queuePaymentReceived } from '../payment-emails.ts';
 import { requestCancel } from '../payments/queries.ts';
-import { lockOrder } from '../lock-order.ts';
+import { lockOrder } from '../change.ts';
 import { recordPayment } from '../record-payment.ts';
 import { lockOpenEntry, markRecorded } from './queries.ts';
 

@@ -1,4 +1,4 @@
-import { apiOf, lineItemContainer, type RenderContext } from '../line-item-view.ts';
+import { type RenderContext, apiOf, lineItemContainer } from '../render.ts';
 import { toMilliseconds } from '../../http/dates.ts';
 import type { DocumentRow } from './queries.ts';
 import type { DocumentDelivery as DeliveryRow } from '../transport/queries.ts';

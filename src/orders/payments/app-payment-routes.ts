@@ -9,7 +9,7 @@ import { Id } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
 import { toDecimal } from '../../kernel/money.ts';
 import { recordHistory } from '../history.ts';
-import { lockOrder } from '../lock-order.ts';
+import { lockOrder } from '../change.ts';
 import {
   findAppPayment,
   lockAppPayment,

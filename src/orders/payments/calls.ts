@@ -3,7 +3,7 @@ import { newId } from '../../kernel/ids.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { payableOf } from '../manage-change.ts';
 import { emailAddressOf } from '../order-email.ts';
-import { lockOrder } from '../lock-order.ts';
+import { lockOrder } from '../change.ts';
 import { findManagedOrder } from '../queries.ts';
 import { loadAccount } from './accounts.ts';
 import { recordFailedCapture } from './capture.ts';

@@ -2,7 +2,7 @@ import { textIn } from '../../http/locale.ts';
 import { newId } from '../../kernel/ids.ts';
 import { seal, unseal } from '../../platform/sealing.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
-import { lockOrder } from '../lock-order.ts';
+import { lockOrder } from '../change.ts';
 import { payableOf } from '../manage-change.ts';
 import { findManagedOrder } from '../queries.ts';
 import { delayAfter } from './checks.ts';

@@ -16,7 +16,7 @@ import type { UnitKey } from '../../kernel/units.ts';
 import { hasZones } from '../../pricing/delivery-offers.ts';
 import { deliverySpan, parseDays, type WorkingDays } from '../../pricing/delivery-span.ts';
 import { taxClassFor } from '../../pricing/tax.ts';
-import { priceOfQuantity } from '../../pricing/unit-price.ts';
+import { priceOfQuantity } from '../../pricing/quantity.ts';
 import { CLASSIFIERS, imageUrl } from '../../platform/media/images.ts';
 import { deliveryPlaces, smallestOrder } from '../product/delivery-places.ts';
 import { productDeliveryDays } from '../product/delivery-span.ts';

@@ -14,7 +14,7 @@ import type { OrderTokens } from '../../orders/order-link.ts';
 import { paymentState } from '../../orders/payments/payment-state.ts';
 import { toOrder } from '../../orders/render.ts';
 import { orderStatus, orderTimeline, type TimelineEntry } from '../../orders/timeline.ts';
-import { returnedLines } from '../../orders/returns.ts';
+import { returnedLines } from '../../orders/quantities.ts';
 import { trackedParcels } from '../../orders/tracking.ts';
 import { withdrawalEnd } from '../../orders/withdrawal-period.ts';
 import { nextSteps } from '../checkout/confirmation.ts';
