@@ -2,7 +2,7 @@ import type { AppAnswer, AppCalls } from '../apps/calls/calls.ts';
 import type { Database } from '../db/database.ts';
 import { Refusal } from '../http/errors.ts';
 import { linePriceQuestionOf, taxQuestionOf } from '../pricing/content.ts';
-import type { AppTaxes, AppTerms as Terms, LinePrices } from '../pricing/input.ts';
+import type { AppTaxes, AppAnswers as Terms, LinePrices } from '../pricing/input.ts';
 import { type LinePriceQuestion, type TaxQuestion, linePriceDigest, taxDigest } from '../pricing/app-terms.ts';
 import { type CartRow, MAX_WORTH, type PricedCart } from './cart.ts';
 import { type Static, Type } from 'typebox';

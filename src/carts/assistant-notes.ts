@@ -5,7 +5,7 @@ export interface AssistantNotes {
   /** Also when the address of the order is not complete yet. */
   buyer?: NotedBuyer;
   /** The addresses of the buyer, by the ids that the assistant knows them by. */
-  destinations?: readonly Destination[];
+  destinations?: readonly OfferedDestination[];
   /** The one that is delivered to. */
   destinationId?: string;
   /** The address of the payment; missing: the one that is delivered to. */
@@ -29,7 +29,7 @@ export interface NotedCode {
   refusal?: 'unknown' | 'second';
 }
 
-export interface Destination {
+export interface OfferedDestination {
   id: string;
   address: Partial<Address>;
 }

@@ -16,7 +16,7 @@ import { type LimitedPromotion, type NewOrder, insertOrders } from '../orders/in
 import { addCouponRevenue, countRedemptions, countRedemptionsOfDay, lockCampaignsByCode, lockCoupons, redeemCoupons } from '../coupons/redemption-queries.ts';
 import { countCustomerUses, countPromotionUses, findCustomerUses, findPromotionUses, lockPromotionUses } from '../coupons/promotion-queries.ts';
 import { deleteCarts, lockCarts } from '../carts/queries.ts';
-import { type Buyer, type NewBuyer, type NumberedCustomer, findBuyers, findTakenNumbers, insertCustomers } from '../people/customers/buyer-queries.ts';
+import { type FoundBuyer, type NewBuyer, type NumberedCustomer, findOrderBuyers, findTakenNumbers, insertCustomers } from '../people/customers/buyer-queries.ts';
 import { moveCartValues } from '../fields/queries.ts';
 import { limitLockWaits, unlimitLockWaits } from '../db/locks.ts';
 import { type Counters, lockCounters, setCounters } from '../platform/counters.ts';
@@ -81,7 +81,7 @@ export async function placeOrders(
   });
 }
 
-const buyerOf = ({ customerId, emailKey }: Buyer) => customerId ?? emailKey;
+const buyerOf = ({ customerId, emailKey }: FoundBuyer) => customerId ?? emailKey;
 
 const NOT_PLACED = {
   orderNumber: null,
@@ -97,7 +97,7 @@ interface Loaded {
   /** The bundles that the ordered products are parts of. */
   bundleIds: readonly string[];
   /** By the id of the order. */
-  buyers: ReadonlyMap<string, Buyer>;
+  buyers: ReadonlyMap<string, FoundBuyer>;
   counters: Counters;
   /** Those already taken among the next customer numbers, one per order. */
   takenNumbers: ReadonlySet<number>;
@@ -146,7 +146,7 @@ async function lockAndLoad(
       waitsBriefly && unlimitLockWaits(tx),
       lockVersions(tx, shopId, [...new Set(expectedIds)]),
       lockCounters(tx, shopId),
-      findBuyers(tx, shopId, orders),
+      findOrderBuyers(tx, shopId, orders),
       findTakenNumbers(tx, shopId, { skipped: 0, count: orders.length }),
       findPromotionUses(tx, shopId, promotionIds),
       findCustomerUses(tx, shopId, promotionIds, orders),
@@ -314,7 +314,7 @@ async function numberCustomers(
 /** The unknown customers, by their email address: several orders may be of the same one. */
 function newCustomers(
   requests: readonly OrderRequest[],
-  buyers: ReadonlyMap<string, Buyer>,
+  buyers: ReadonlyMap<string, FoundBuyer>,
 ): Map<string, NewBuyer> {
   const customers = new Map<string, NewBuyer>();
   for (const { order } of requests) {

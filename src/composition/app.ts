@@ -45,7 +45,7 @@ import { pages } from '../content/pages/routes.ts';
 import { couponCampaigns } from '../coupons/routes.ts';
 import { currencies } from '../shops/currencies/routes.ts';
 import { customerFields } from '../people/customers/customer-fields.ts';
-import { productFields } from '../catalogue/products/product-fields.ts';
+import { productFieldRoutes } from '../catalogue/products/product-fields.ts';
 import { categoryFields } from '../catalogue/categories/category-fields.ts';
 import { orderFields } from '../orders/order-fields.ts';
 import { cartFields } from '../carts/cart-fields.ts';
@@ -505,7 +505,7 @@ export async function buildApp({
   productOperations(api);
   productWrites(api, media);
   productManagement(api);
-  productFields(api);
+  productFieldRoutes(api);
   updatedProducts(api);
   productExport(api);
   variationOperations(api);

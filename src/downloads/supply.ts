@@ -13,7 +13,7 @@ import type { Content } from '../pricing/content.ts';
 import { recordEvents, type NewEvent } from '../platform/events/log.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { downloadsEmail, downloadsOf } from './downloads-email.ts';
-import { findDeliveries, isQueueBefore, saveDelivery, type Delivery } from './delivery-queries.ts';
+import { findDownloadDeliveries, isQueueBefore, saveDelivery, type DownloadDelivery } from './delivery-queries.ts';
 import { warnOfFewKeys } from './few-keys.ts';
 import { findGivenKeys, giveKeys, revokeKeys } from './key-queries.ts';
 import { planSupply, type LinePlan } from './plan.ts';
@@ -62,7 +62,7 @@ export async function supplyLocked(
       shopId,
       order.content.lines.map(({ productId }) => productId),
     ),
-    await findDeliveries(tx, shopId, [orderId]),
+    await findDownloadDeliveries(tx, shopId, [orderId]),
     await findGivenKeys(tx, shopId, [orderId]),
   ];
   const facts = { order, activity, settings, products, deliveries, keys };
@@ -117,7 +117,7 @@ async function supplyLine(tx: Transaction, shopId: string, plan: LinePlan): Prom
     delivery.revokedAt === null &&
     (missingKeys === 0 || given > 0);
   const isFirst = isDelivered && delivery.deliveredAt === null;
-  const next: Delivery = {
+  const next: DownloadDelivery = {
     ...delivery,
     keysWaiting: waiting,
     deliveredAt: isFirst ? tx.now : delivery.deliveredAt,

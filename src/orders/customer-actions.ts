@@ -12,7 +12,7 @@ import { changeOrder, lockOrder } from './change.ts';
 import { moneyChange, moveStock, numbered, record, statesReached } from './manage-change.ts';
 import { isAnnounced, millionths, orderedLines, quantitiesOf, quantityText, sentLines, sentQuantities } from './quantities.ts';
 import { findOrderActivity, insertReturn, type OrderActivity, type PartLine } from './manage-queries.ts';
-import { lineOf, partsOf, partText } from './manage-shipments.ts';
+import { orderLineOf, partsOf, partText } from './manage-shipments.ts';
 import { returnNoticeEmail, type ReturnAnnounced } from './return-request-emails.ts';
 import { revised } from './revision.ts';
 import { type CustomerOrder, hasWithdrawalRight, isInReturnPeriod, isInWithdrawalPeriod } from './withdrawal-period.ts';
@@ -200,7 +200,7 @@ function splitWithdrawal(
   const split = withdrawn.map(({ lineItemId, quantity }) => {
     const unsent = Math.min(
       millionths(quantity),
-      millionths(lineOf({ lineItemId }, { order }).quantity) - (sent.get(lineItemId) ?? 0),
+      millionths(orderLineOf({ lineItemId }, { order }).quantity) - (sent.get(lineItemId) ?? 0),
     );
     return { lineItemId, unsent, sent: millionths(quantity) - unsent };
   });
@@ -225,7 +225,7 @@ function isWhole({ order }: OpenCustomerOrder, unsentLines: readonly PartLine[])
 function contentWithout(open: OpenCustomerOrder, unsentLines: readonly PartLine[]): Content {
   let { content } = open.order;
   for (const { lineItemId, quantity } of unsentLines) {
-    const left = millionths(lineOf({ lineItemId }, open).quantity) - millionths(quantity);
+    const left = millionths(orderLineOf({ lineItemId }, open).quantity) - millionths(quantity);
     content = revised(
       content,
       left === 0 ? { removed: lineItemId } : { changed: { lineItemId, quantity: quantityText(left) } },
@@ -246,7 +246,7 @@ async function removeUnsent(
   await moveStock(
     { tx, shopId },
     open,
-    unsentLines.map((part) => ({ productId: lineOf(part, open).productId, quantity: Number(part.quantity) })),
+    unsentLines.map((part) => ({ productId: orderLineOf(part, open).productId, quantity: Number(part.quantity) })),
   );
   await revokeSoldCards(tx, shopId, order, unsentLines, { appId: null, isWithdrawal: true });
   const isChanged = unsentLines.length > 0;

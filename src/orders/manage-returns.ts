@@ -25,11 +25,11 @@ import {
   findReturns,
   RETURN_STATES,
   updateReturnRow,
-  type Payment,
+  type OrderPayment,
   type Return,
 } from './manage-queries.ts';
 import { ListedReturnAnswer, ReturnUpdate } from './manage-schema.ts';
-import { lineOf, partsOf, partText } from './manage-shipments.ts';
+import { orderLineOf, partsOf, partText } from './manage-shipments.ts';
 import { emailAddressOf } from './order-email.ts';
 import type { ManagedOrder } from './queries.ts';
 import { goodwillBeyond, refunded, type Goodwill, type RefundDestination } from './refund.ts';
@@ -154,7 +154,7 @@ async function receiveGoods(call: UpdateCall, open: OpenOrder, returned: Return)
     await moveStock(
       call,
       open,
-      lines.map((part) => ({ productId: lineOf(part, open).productId, quantity: Number(part.quantity) })),
+      lines.map((part) => ({ productId: orderLineOf(part, open).productId, quantity: Number(part.quantity) })),
     );
   }
   const isWithdrawal = returned.origin === 'withdrawal';
@@ -191,7 +191,7 @@ export async function refundForReturn(
     returnId,
     goodwill: reason,
     ...refund
-  }: Pick<Payment, 'amount' | 'reference' | 'note'> & {
+  }: Pick<OrderPayment, 'amount' | 'reference' | 'note'> & {
     returnId: string;
     goodwill: string | null;
     destination: RefundDestination;
@@ -220,7 +220,7 @@ export async function recordReturnRefund(
     goodwill,
     destination = 'usual',
     ...refund
-  }: Pick<Payment, 'amount' | 'reference' | 'note'> & {
+  }: Pick<OrderPayment, 'amount' | 'reference' | 'note'> & {
     goodwill: Goodwill | null;
     destination?: RefundDestination;
   },

@@ -137,7 +137,7 @@ export function managedShipments(api: Operations): void {
         call,
         open,
         lines.map((part) => ({
-          productId: lineOf(part, open).productId,
+          productId: orderLineOf(part, open).productId,
           quantity: Number(part.quantity),
         })),
       );
@@ -232,14 +232,14 @@ export function partsOf(
   return [...quantitiesOf([{ lines: parts }])].map(([lineItemId, quantity]) => {
     const max = left.get(lineItemId) ?? 0;
     if (quantity > max) {
-      const { productNumber } = lineOf({ lineItemId }, open);
+      const { productNumber } = orderLineOf({ lineItemId }, open);
       throw new Refusal(TOO_MANY[done], { product: productNumber, quantity: quantityText(max) });
     }
     return { lineItemId, quantity: quantityText(quantity) };
   });
 }
 
-export function lineOf(
+export function orderLineOf(
   { lineItemId }: Pick<PartLine, 'lineItemId'>,
   { order }: Pick<OpenOrder, 'order'>,
 ): ContentLine {
@@ -248,7 +248,7 @@ export function lineOf(
 
 /** `2 × Harbour Tea (Size: small)`, in the language of the order. */
 export function partText(part: PartLine, open: Pick<OpenOrder, 'order' | 'settings'>): string {
-  return lineText(lineOf(part, open), part.quantity, open.order.locale, open.settings);
+  return lineText(orderLineOf(part, open), part.quantity, open.order.locale, open.settings);
 }
 
 /** How long a shipment can be undone, and how long the email to the customer waits. */

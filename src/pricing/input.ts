@@ -56,7 +56,7 @@ export interface DeliveryOption {
 }
 
 /** What apps have answered about a cart, as the cart stores it. */
-export interface AppTerms<Answer extends { appId: string }> {
+export interface AppAnswers<Answer extends { appId: string }> {
   /** Of the question that was answered: the answers are for no other one. */
   questionDigest: string;
   /** ISO 8601: the apps need not be asked again before. */
@@ -67,10 +67,10 @@ export interface AppTerms<Answer extends { appId: string }> {
 }
 
 /** Prices by line: minor units of the cart's currency, in the tax model of the shop. A line is priced by one app. */
-export type LinePrices = AppTerms<{ appId: string; lines: Record<string, number> }>;
+export type LinePrices = AppAnswers<{ appId: string; lines: Record<string, number> }>;
 
 /** Taxes, and which of them each line has, the delivery and the payment: by their place in the list. */
-export type AppTaxes = AppTerms<{
+export type AppTaxes = AppAnswers<{
   appId: string;
   taxes: GivenTax[];
   lines: Record<string, number>;

@@ -2,7 +2,7 @@ import { percentOf } from '../kernel/money.ts';
 import { askedPrice, inCurrency, priceIn } from '../catalogue/products/prices.ts';
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import type { BasketDiscount, PaymentMethod, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
-import { unitsOf } from './bundles.ts';
+import { bundleUnits } from './bundles.ts';
 import { deliveryOf, deliveryPrice, type Delivery } from './delivery.ts';
 import { givenTax } from './given-tax.ts';
 import type { CartInput, CouponProblem, GivenTax, LineInput, ShopRules } from './input.ts';
@@ -155,7 +155,7 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
   const method = paymentMethod(cart, shop);
   const offers = offersIn(cart.currency, shop);
   // What is taken off a bundle is taken off its price, and then borne by its parts.
-  const units = unitsOf(cart.lines);
+  const units = bundleUnits(cart.lines);
   const goods: Undiscounted = {
     shop: ofUnits(shopLines, units),
     shown: ofUnits(shownLines, units),

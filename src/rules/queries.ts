@@ -243,7 +243,7 @@ const HOUR = 3_600_000;
  * Takes the event for a run: locks the rule, moves its position and counts the run in its hour. false: another process
  * has done it, or the rule was changed or switched off.
  */
-export async function startRun(
+export async function startRuleRun(
   tx: Transaction,
   shopId: string,
   { ruleId, holder }: TakenRule,

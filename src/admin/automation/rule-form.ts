@@ -20,7 +20,7 @@ import {
   OPERATORS,
   PARTS_OF,
   RECIPIENTS,
-  resourceOf,
+  thingResource,
   type ActionKind,
   type Operator,
   type Recipient,
@@ -115,7 +115,7 @@ export function isActionKind(text: string, resource: RuleResource): text is Acti
 export function ruleFields(visit: ShopVisit, rule: RuleValues, draft: Draft | undefined): Markup {
   const { messages, settings } = visit;
   const words = messages.automation;
-  const resource = resourceOf(rule);
+  const resource = thingResource(rule);
   const values = { name: rule.name, isActive: rule.isActive, needsAll: rule.needsAll };
   const field = showFields(RULE, visit, { values, draft });
   const facts = Object.keys(factTypes(settings, resource));
@@ -191,7 +191,7 @@ export function readRule(
   { event, schedule }: Pick<RuleValues, 'event' | 'schedule'>,
 ): NewRule {
   const { name, isActive, needsAll } = readFields(RULE, form, visit);
-  const resource = resourceOf({ event, schedule });
+  const resource = thingResource({ event, schedule });
   const conditions: Condition[] = [];
   for (let index = 0; index < MAX_CONDITIONS; index += 1) {
     const row = readFields(CONDITIONS, form, visit, { row: String(index) });

@@ -5,7 +5,7 @@ import { Redirect, type FormRequest, type PageRequest } from '../../http/page-ki
 import { isId } from '../../kernel/ids.ts';
 import { createRule, deleteRule, getRule, listRules, replaceRule } from '../../rules/routes.ts';
 import { MAX_ACTIONS, type Action } from '../../rules/schema.ts';
-import { resourceOf, RULE_EVENTS, SCOPES_OF_THING, type RuleResource } from '../../rules/things.ts';
+import { thingResource, RULE_EVENTS, SCOPES_OF_THING, type RuleResource } from '../../rules/things.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
@@ -153,7 +153,7 @@ async function showNew(visit: ShopVisit, request: PageRequest, draft?: Draft): P
       </form>`,
     };
   }
-  const resource = resourceOf(chosen);
+  const resource = thingResource(chosen);
   const added = addedAction(request, resource) ?? { kind: 'task' as const };
   const rule: RuleValues = {
     name: '',
@@ -185,7 +185,7 @@ function whenOf(
 async function addRule(visit: ShopVisit, form: FormRequest): Promise<Redirect | AdminPage> {
   const chosen = chosenStart(form);
   if (!chosen) throw notFound();
-  if (isForMore(visit, form)) return showNew(visit, form, withAction(visit, form, resourceOf(chosen)));
+  if (isForMore(visit, form)) return showNew(visit, form, withAction(visit, form, thingResource(chosen)));
   const rule = await visit.call(createRule, { body: readRule(visit, form, chosen) });
   const { ruleId, name } = rule;
   return new Redirect(

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { isBlockType, MAX_BLOCKS } from '../../content/blocks.ts';
 import { pathOfPage } from '../../content/pages/page.ts';
-import { findPage, findTexts, findVersion, findVersions } from '../../content/pages/queries.ts';
+import { findPage, findTexts, findPageVersion, findPageVersions } from '../../content/pages/queries.ts';
 import { deletePage, previewPage, updatePage } from '../../content/pages/routes.ts';
 import { loadPage } from '../../content/pages/save-page.ts';
 import { PageBody, PageText, type PageAnswer } from '../../content/pages/schema.ts';
@@ -35,7 +35,7 @@ import {
   EDITING,
 } from './block-editor.ts';
 import { blockLimits, readBlocks, toBlock, toTyped, type TypedBlock } from './block-forms.ts';
-import { titleOf } from './page-list.ts';
+import { listedPageTitle } from './page-list.ts';
 
 /** The fields of a page, and those of its text in one language. */
 const PAGE = declareForm({ body: PageBody }, ({ pages }) => ({
@@ -82,7 +82,7 @@ export function pageEditor(pages: ShopPages): void {
     const page = await readPage(visit, form);
     const version = Math.trunc(Number(readFields(RESTORED, form, visit).version));
     const isVersion = version > 0 && version < 2 ** 31;
-    const found = isVersion && (await findVersion(visit.db, visit.shopId, page.pageId, version));
+    const found = isVersion && (await findPageVersion(visit.db, visit.shopId, page.pageId, version));
     if (!found) throw notFound();
     const { locales } = visit.settings;
     // Whether the page is public does not change with its content.
@@ -245,7 +245,7 @@ async function editor(visit: ShopVisit, page: Answer, edited: Edited, draft?: Dr
   const path = pathOfPage(page.kind as 'page', slug);
   const hasAddress = kind === 'page' || kind === 'post';
   return {
-    title: titleOf(visit, page),
+    title: listedPageTitle(visit, page),
     menu: 'pages',
     scripts: [...RICH_TEXT_SCRIPTS, PAGES_SCRIPT],
     breadcrumbs: [{ href: adminPath(visit, '/pages'), text: messages.layout.menuEntries.pages }],
@@ -345,7 +345,7 @@ function previewFrames(visit: ShopVisit, locale: string, path: string): Markup {
 }
 
 async function versionCard(visit: ShopVisit, page: Answer): Promise<Markup | false> {
-  const versions = await findVersions(visit.db, visit.shopId, page.pageId);
+  const versions = await findPageVersions(visit.db, visit.shopId, page.pageId);
   const { pages: words } = visit.messages;
   return (
     versions.length > 1 &&

@@ -12,7 +12,7 @@ import {
   uploadLimit,
 } from '../../downloads/product-routes.ts';
 import { countKeys } from '../../downloads/key-queries.ts';
-import { findDigitalProduct, findFiles, type DownloadFile } from '../../downloads/queries.ts';
+import { findDigitalProduct, findDownloadFiles, type DownloadFile } from '../../downloads/queries.ts';
 import { taxClassFor } from '../../pricing/tax.ts';
 import type { Config } from '../../config.ts';
 import {
@@ -116,7 +116,7 @@ async function showDownloads(visit: ShopVisit, request: PageRequest, draft?: Dra
   const words = visit.messages.downloads;
   const [digital, files, counts] = await Promise.all([
     findDigitalProduct(db, shopId, row.productId),
-    findFiles(db, shopId, [row.productId]),
+    findDownloadFiles(db, shopId, [row.productId]),
     countKeys(db, shopId, row.productId),
   ]);
   const mayWrite = visit.may('products_write');
@@ -247,7 +247,7 @@ async function uploadPage(
 async function showFile(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const row = await readSold(visit, request);
   const fileId = idOf(request, 'fileId');
-  const file = (await findFiles(visit.db, visit.shopId, [row.productId])).find(
+  const file = (await findDownloadFiles(visit.db, visit.shopId, [row.productId])).find(
     (one) => one.fileId === fileId,
   );
   if (!file) throw notFound();

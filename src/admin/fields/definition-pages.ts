@@ -23,7 +23,7 @@ import {
   optionsOf,
   readFields,
   showFields,
-  type StoredValue,
+  type FormValue,
 } from '../components/declared-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
@@ -34,7 +34,7 @@ import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { settingsBreadcrumbs } from '../settings/section-page.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { nameOf } from './field-inputs.ts';
+import { customFieldName } from './field-inputs.ts';
 
 const PATH = '/custom-fields';
 const PERMISSIONS = { read: 'settings_read', write: 'settings_write' } as const;
@@ -169,7 +169,7 @@ function fieldTable(visit: ShopVisit, title: string, fields: readonly CustomFiel
             (field) =>
               html`<tr>
                 <td>
-                  <a href="${adminPath(visit, `${PATH}/${field.fieldId}`)}">${nameOf(field, visit)}</a>
+                  <a href="${adminPath(visit, `${PATH}/${field.fieldId}`)}">${customFieldName(field, visit)}</a>
                   ${field.appId !== null && html`<span class="quiet">${words.ofApp}</span>`}
                 </td>
                 <td><code>${fullKey(field)}</code></td>
@@ -222,7 +222,7 @@ async function showField(visit: ShopVisit, request: PageRequest, draft?: Draft):
     </dd>
   </dl>`;
   return {
-    title: nameOf(field, visit),
+    title: customFieldName(field, visit),
     menu: 'settings',
     breadcrumbs: listStep(visit),
     main: html`<section class="card">
@@ -289,7 +289,7 @@ function changeableFields(
     isFilter: field?.isFilter,
     isFacet: field?.isFacet,
     feedAttribute: field?.feedAttribute,
-  } satisfies Record<string, StoredValue>;
+  } satisfies Record<string, FormValue>;
   const right = showFields(RIGHTS, visit, { values, draft });
   const schema = field?.jsonSchema ? JSON.stringify(field.jsonSchema, null, 2) : '';
   return html`${right('description')} ${right('readableBy')} ${right('writableBy')} ${right('isFilter')}

@@ -28,8 +28,8 @@ import { moneyIn } from '../orders/order-view.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { shownState, stateChip } from './state.ts';
-import { listStep } from './steps.ts';
+import { shownState, giftCardChip } from './state.ts';
+import { giftCardListStep } from './steps.ts';
 
 const PATH = '/gift-cards/:giftCardId';
 const SHOWN_ENTRIES = 50;
@@ -82,7 +82,7 @@ async function showCard(visit: ShopVisit, request: PageRequest, draft?: Draft): 
   return {
     title: words.title({ end: card.lastCharacters }),
     menu: 'marketing',
-    breadcrumbs: [listStep(visit)],
+    breadcrumbs: [giftCardListStep(visit)],
     actions: isOpen && stateButton(visit, card),
     main: html`${factsCard(visit, card, names)}
     ${card.state === 'expired' && html`<p class="notice">${words.closed}</p>`}
@@ -132,7 +132,7 @@ function factsCard(visit: ShopVisit, card: Card, names: ThingNames): Markup {
     </div>`;
   return html`<dl class="card figures">
       ${fact(words.balance, moneyIn(visit)(balance))}
-      ${fact(words.state, stateChip(visit, shownState(card.state, balance.amount)))}
+      ${fact(words.state, giftCardChip(visit, shownState(card.state, balance.amount)))}
       ${fact(words.issuedOn, dayText(new Date(card.creationDate), language))}
       ${fact(words.expiresOn, expiresOn === null ? words.never : dayOrMonth(expiresOn, false, language))}
       ${

@@ -18,7 +18,7 @@ import { cardPages } from './card-page.ts';
 import { issuePages } from './issue.ts';
 import { owedPage } from './owed.ts';
 import { findListedCards, type ListedCard } from './queries.ts';
-import { SHOWN_STATES, shownState, stateChip, type ShownState } from './state.ts';
+import { SHOWN_STATES, shownState, giftCardChip, type ShownState } from './state.ts';
 
 const PATH = '/gift-cards';
 const ON_PAGE = 50;
@@ -150,7 +150,7 @@ function cardTable(visit: ShopVisit, cards: readonly ListedCard[]): Markup {
                 >
               </td>
               <td data-title="${words.state}">
-                ${stateChip(visit, shownState(giftCardState(card, db.now), card.balance))}
+                ${giftCardChip(visit, shownState(giftCardState(card, db.now), card.balance))}
               </td>
               <td data-title="${words.balance}" class="number">
                 ${amountText(card.balance, visit, card.currency)}

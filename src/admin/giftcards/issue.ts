@@ -3,7 +3,7 @@ import { html } from '../../http/html.ts';
 import type { CallOperation } from '../../http/internal-call.ts';
 import type { FormRequest, PageRequest } from '../../http/page-kit.ts';
 import type { Static } from 'typebox';
-import { lastDayOf } from '../../giftcards/card.ts';
+import { lastDayOfCard } from '../../giftcards/card.ts';
 import { issueNewGiftCard, listGiftCards } from '../../giftcards/routes.ts';
 import type { IssuedGiftCardAnswer } from '../../giftcards/schema.ts';
 import { takeTimeOfCommit } from '../../platform/events/log.ts';
@@ -16,7 +16,7 @@ import { moneyIn } from '../orders/order-view.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { listStep } from './steps.ts';
+import { giftCardListStep } from './steps.ts';
 
 const PATH = '/gift-cards/new';
 
@@ -39,13 +39,13 @@ export function issuePages(pages: ShopPages): void {
 async function showForm(visit: ShopVisit, _request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const { messages, settings, db } = visit;
   const words = messages.giftCards;
-  const values = { currency: settings.defaultCurrency, expiresOn: lastDayOf(settings.country, db.now) };
+  const values = { currency: settings.defaultCurrency, expiresOn: lastDayOfCard(settings.country, db.now) };
   const field = showFields(NEW_CARD, visit, { values, draft });
   const hasOneCurrency = settings.currencies.length === 1;
   return {
     title: words.issue,
     menu: 'marketing',
-    breadcrumbs: [listStep(visit)],
+    breadcrumbs: [giftCardListStep(visit)],
     main: html`<form method="post" class="card prose" action="${adminPath(visit, PATH)}">
       ${problemOf(draft)} ${versionField(await newestCard(visit.call))}
       <p class="hint">${words.issueText}</p>
@@ -91,7 +91,7 @@ function codePage(visit: ShopVisit, card: Static<typeof IssuedGiftCardAnswer>): 
   return {
     title: words.issued,
     menu: 'marketing',
-    breadcrumbs: [listStep(visit)],
+    breadcrumbs: [giftCardListStep(visit)],
     actions: html`<button class="with-script" data-print>${words.print}</button>`,
     scripts: [PRINT_SCRIPT],
     main: html`<p class="problem gift-card-warning" role="status">${words.codeOnce}</p>

@@ -8,7 +8,7 @@ import { moneyIn } from '../orders/order-view.ts';
 import type { AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { listStep } from './steps.ts';
+import { giftCardListStep } from './steps.ts';
 
 const PATH = '/gift-cards/owed';
 
@@ -28,7 +28,7 @@ async function showOwed(visit: ShopVisit, request: PageRequest): Promise<AdminPa
   return {
     title: words.owedOn({ day: dayOrMonth(on, false, visit.language) }),
     menu: 'marketing',
-    breadcrumbs: [listStep(visit)],
+    breadcrumbs: [giftCardListStep(visit)],
     main: html`<form method="get" class="card prose" action="${adminPath(visit, PATH)}">
         ${textField({ name: 'on', label: words.day, type: 'date', value: on, hint: words.dayHint })}
         <button>${words.show}</button>

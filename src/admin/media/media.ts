@@ -38,12 +38,12 @@ import {
 } from '../components/declared-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
-import { titleOf } from '../content/page-list.ts';
+import { listedPageTitle } from '../content/page-list.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { findProductNames } from '../search/queries.ts';
-import { applySettings, savedNotice, saveSettings } from '../settings/save.ts';
+import { applySettingsWithin, savedNotice, saveSettings } from '../settings/save.ts';
 import { settingsBreadcrumbs } from '../settings/section-page.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import {
@@ -59,12 +59,12 @@ import {
 } from './look.ts';
 import {
   chooseButton,
-  pageOf,
+  pickTargetPage,
   parseTarget,
   pickerLink,
-  targetOf,
+  pickTarget,
   toParameter,
-  type Target,
+  type PickTarget,
 } from './picker.ts';
 
 const PER_PAGE = 60;
@@ -92,14 +92,14 @@ export function mediaPages(pages: ShopPages, format: SettingsFormat, media: Medi
       menu: 'settings',
       breadcrumbs: mediaBreadcrumbs(visit),
       main: html`<div class="narrow card" data-picker-content>
-        ${problemOf(draft)} ${uploadForm(visit, targetOf(visit, request))}
+        ${problemOf(draft)} ${uploadForm(visit, pickTarget(visit, request))}
       </div>`,
     }),
     save: async (visit, request, upload) => {
-      const target = targetOf(visit, request);
+      const target = pickTarget(visit, request);
       if (target?.kind === 'product') {
         await visit.call(addImage, { params: { productId: target.id }, body: { image: upload } });
-        return new Redirect(pageOf(visit, target), visit.messages.media.assigned);
+        return new Redirect(pickTargetPage(visit, target), visit.messages.media.assigned);
       }
       const picture = await addPicture(visit, media, upload);
       if (!target) return new Redirect(pathOf(visit, picture.imageKey), visit.messages.media.uploaded);
@@ -180,7 +180,7 @@ export function mediaPages(pages: ShopPages, format: SettingsFormat, media: Medi
               {},
               ...places.map((place) => settingsWithPicture(visit, place, stored)),
             );
-            if (places.length > 0) await applySettings(tx, visit, file, format);
+            if (places.length > 0) await applySettingsWithin(tx, visit, file, format);
             await recordAction(tx, visit, '/media/:imageKey/replace', { imageKey: stored.imageKey });
           },
           { appId: visit.user.userId },
@@ -275,7 +275,7 @@ export async function choosePicture(
 async function assignPicture(
   visit: ShopVisit,
   media: MediaStorage,
-  target: Extract<Target, { id: string }>,
+  target: Extract<PickTarget, { id: string }>,
   picture: Omit<LibraryPicture, 'productId'> | undefined,
 ): Promise<Redirect> {
   const { db, config, shopId, user } = visit;
@@ -298,7 +298,7 @@ async function assignPicture(
   // Where that fails, the clean-up removes them.
   if (replaced !== undefined) await media.removeFolders(shopId, [replaced]).catch(() => {});
   return new Redirect(
-    pageOf(visit, target),
+    pickTargetPage(visit, target),
     picture ? visit.messages.media.assigned : visit.messages.form.saved,
   );
 }
@@ -306,7 +306,7 @@ async function assignPicture(
 async function listPage(visit: ShopVisit, request: PageRequest): Promise<AdminPage> {
   const messages = visit.messages.media;
   const text = (request.query('q') ?? '').trim().slice(0, MAX_SEARCH_LENGTH);
-  const target = targetOf(visit, request);
+  const target = pickTarget(visit, request);
   const parameter = target && toParameter(target);
   const found = await findPage(visit, text, request.query('after'));
   const pictures = found.slice(0, PER_PAGE);
@@ -359,7 +359,7 @@ function pictureItem(visit: ShopVisit, picture: LibraryPicture): Markup {
   return html`<li><a href="${pathOf(visit, picture.imageKey)}">${thumbnail(visit, picture)}</a></li>`;
 }
 
-function choiceItem(visit: ShopVisit, picture: LibraryPicture, target: Target): Markup {
+function choiceItem(visit: ShopVisit, picture: LibraryPicture, target: PickTarget): Markup {
   return html`<li>
     ${thumbnail(visit, picture)} ${chooseButton(visit, target, picture, shownText(visit, picture))}
   </li>`;
@@ -377,7 +377,7 @@ function thumbnail(visit: ShopVisit, picture: LibraryPicture): Markup {
 const shownText = ({ locale, settings }: ShopVisit, { altTexts }: LibraryPicture) =>
   textIn(altTexts, locale, settings.defaultLocale) ?? '';
 
-function uploadForm(visit: ShopVisit, target: Target | undefined): Markup {
+function uploadForm(visit: ShopVisit, target: PickTarget | undefined): Markup {
   const messages = visit.messages.media;
   return html`<form
     method="post"
@@ -472,7 +472,7 @@ async function picturePage(visit: ShopVisit, picture: LibraryPicture, draft?: Dr
             ${pages.map(
               (page) =>
                 html`<li>
-                  <a href="${adminPath(visit, `/pages/${page.pageId}`)}">${titleOf(visit, page)}</a>
+                  <a href="${adminPath(visit, `/pages/${page.pageId}`)}">${listedPageTitle(visit, page)}</a>
                   <span class="quiet">${visit.messages.pages.kinds[page.kind]}</span>
                 </li>`,
             )}

@@ -10,12 +10,12 @@ import {
   countOpenEntries,
   findOpenEntries,
   findPayableOrders,
-  findWaitingOrders,
+  findOrdersToPay,
   markIgnored,
   saveCredits,
   type BankEntry,
 } from '../../orders/bank/queries.ts';
-import { recordEntries, type EntryPayment } from '../../orders/bank/record.ts';
+import { recordBankEntries, type EntryPayment } from '../../orders/bank/record.ts';
 import { MAX_STATEMENT_BYTES, readStatement } from '../../orders/bank/statement.ts';
 import { StatementProblem } from '../../orders/bank/statement-problem.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
@@ -71,7 +71,7 @@ export function bankPages(pages: ShopPages): void {
     async (visit, form) => {
       const payments = await chosenPayments(visit, form);
       const recorded = await visit.db.transaction(async (tx) => {
-        const count = await recordEntries(tx, visit.shopId, payments, visit.user.userId.toUpperCase());
+        const count = await recordBankEntries(tx, visit.shopId, payments, visit.user.userId.toUpperCase());
         if (count > 0) await recordAction(tx, visit, `${PATH}/record`, { payments: String(count) });
         return count;
       });
@@ -142,7 +142,7 @@ async function loadProposals({ db, shopId }: ShopVisit): Promise<Proposal<BankEn
   }
   const [named, waiting] = await Promise.all([
     findPayableOrders(db, shopId, [...references]),
-    findWaitingOrders(db, shopId, [...new Set(entries.map(({ amount }) => amount))], MAX_WAITING),
+    findOrdersToPay(db, shopId, [...new Set(entries.map(({ amount }) => amount))], MAX_WAITING),
   ]);
   return matchEntries(entries, { named, waiting });
 }

@@ -11,7 +11,7 @@ import { declareForm, optionsOf, readFields, showFields } from '../components/de
 import { versionOf } from '../components/version.ts';
 import { type ShopVisit, adminPath } from '../visit.ts';
 import type { OrderAction, SavedAction } from './action.ts';
-import { readOrder } from './order-view.ts';
+import { readManagedOrder } from './order-view.ts';
 import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 import { notFound } from '../../http/errors.ts';
 import { isId } from '../../kernel/ids.ts';
@@ -96,7 +96,7 @@ async function patched(
   before: Readonly<Record<string, string>>,
 ): Promise<SavedAction> {
   await visit.call(updateOrder, { params: { orderId }, body });
-  const version = versionOf(await readOrder(visit, orderId));
+  const version = versionOf(await readManagedOrder(visit, orderId));
   return {
     text: visit.messages.form.saved,
     undo: { action: adminPath(visit, `/orders/${orderId}/${name}`), fields: { ...before, version } },

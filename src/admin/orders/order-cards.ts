@@ -10,8 +10,8 @@ import { momentText } from '../components/format.ts';
 import { adminPath } from '../visit.ts';
 import { businessCard } from './business.ts';
 import { undoPath } from './shipment-actions.ts';
-import { amountsText, isWaiting } from './return-actions.ts';
-import { type OrderAmount, type OrderLine, type OrderView, type OrderedGoods, goodsOf, leftToShip, lineName, linePicture, linesOf, moneyIn, partsOf, payableAmount, returnedQuantities, taxLines } from './order-view.ts';
+import { amountsText, isReturnWaiting } from './return-actions.ts';
+import { type OrderAmount, type OrderLine, type OrderView, type OrderedGoods, goodsOf, leftToShip, lineName, linePicture, linesOf, moneyIn, bundlePartsOf, payableAmount, returnedQuantities, taxLines } from './order-view.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { sum } from '../../pricing/shares.ts';
 import { toMinor } from '../../kernel/money.ts';
@@ -31,7 +31,7 @@ export function linesCard(view: OrderView): Markup {
       ${linesOf(order).map((line) => {
         const { lineItemId } = line;
         // The parts of a bundle say for themselves what became of them.
-        const parts = partsOf(order, lineItemId);
+        const parts = bundlePartsOf(order, lineItemId);
         if (parts.length > 0)
           return html`${lineItem(view, line, line.quantity.amount, 0)} ${partList(view, parts, left)}`;
         return lineItem(view, line, isOpen ? (left.get(lineItemId) ?? 0) : 0, returned.get(lineItemId) ?? 0);
@@ -268,7 +268,7 @@ function returnsCard(view: OrderView): Markup {
           ${[reason, note].map((text) => text !== null && html`<p class="quiet">${text}</p>`)}
           ${
             visit.may('orders_write') &&
-            isWaiting(returned) &&
+            isReturnWaiting(returned) &&
             html`<p>
               <a class="button" href="${adminPath(visit, `/orders/${order.orderId}/returns/${returnId}`)}"
                 >${messages.next}</a

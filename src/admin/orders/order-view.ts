@@ -7,11 +7,11 @@ import { isId } from '../../kernel/ids.ts';
 import { notFound } from '../../http/errors.ts';
 import { type DocumentRow, findDocuments } from '../../orders/documents/queries.ts';
 import type { HistoryEntry, ManagedOrderAnswer } from '../../orders/manage-schema.ts';
-import { type DocumentDelivery, findDeliveries, findTransport } from '../../orders/transport/queries.ts';
+import { type DocumentTransport, findDocumentTransports, findTransport } from '../../orders/transport/queries.ts';
 import { emailProblemNotice } from '../components/email-problem.ts';
 import { imagePath } from '../../platform/media/images.ts';
 import type { ShopVisit } from '../visit.ts';
-import { findEmails } from './queries.ts';
+import { findUserEmails } from './queries.ts';
 import { markSeen } from '../../orders/queries.ts';
 import { isBack, millionths } from '../../orders/quantities.ts';
 import { formatsOf } from '../../http/formats.ts';
@@ -20,7 +20,7 @@ import { untaxedReasons } from '../../pricing/shown-lines.ts';
 
 export type OrderLine = ManagedOrderAnswer['lineItemContainer']['productLineItems'][number];
 export type OrderReturn = ManagedOrderAnswer['management']['returns'][number];
-export type Entry = Static<typeof HistoryEntry>;
+export type OrderHistoryEntry = Static<typeof HistoryEntry>;
 
 /** The data of an order's page. */
 export interface OrderView {
@@ -29,11 +29,11 @@ export interface OrderView {
   /** Newest first. */
   documents: DocumentRow[];
   /** The ways of documents through the Peppol network. */
-  deliveries: DocumentDelivery[];
+  deliveries: DocumentTransport[];
   /** Documents can be sent through the network. */
   hasTransport: boolean;
   /** Oldest first. */
-  history: Entry[];
+  history: OrderHistoryEntry[];
   /** The email addresses of the users who changed it, by id. */
   emails: ReadonlyMap<string, string>;
   /** Says that the last email to the customer did not arrive. */
@@ -46,7 +46,7 @@ export interface OrderView {
 const MAX_DOCUMENTS = 50;
 const MAX_ENTRIES = 100;
 
-export function readOrder(visit: ShopVisit, orderId: string): Promise<ManagedOrderAnswer> {
+export function readManagedOrder(visit: ShopVisit, orderId: string): Promise<ManagedOrderAnswer> {
   if (!isId(orderId)) throw notFound();
   return visit.call(getManagedOrder, { params: { orderId }, query: { locale: visit.locale } });
 }
@@ -54,7 +54,7 @@ export function readOrder(visit: ShopVisit, orderId: string): Promise<ManagedOrd
 /** Opening an order marks it as seen. */
 export async function loadView(visit: ShopVisit, orderId: string): Promise<OrderView> {
   const { db, shopId } = visit;
-  const order = await readOrder(visit, orderId);
+  const order = await readManagedOrder(visit, orderId);
   const [{ items: history }, documents] = await Promise.all([
     visit.call(listOrderHistory, { params: { orderId }, query: { resultsPerPage: MAX_ENTRIES } }),
     findDocuments(db, shopId, orderId, { limit: MAX_DOCUMENTS, offset: 0, withPdf: false }),
@@ -67,9 +67,9 @@ export async function loadView(visit: ShopVisit, orderId: string): Promise<Order
   const userIds = [...new Set([...nameless, ...(editor === undefined ? [] : [editor])])];
   const documentIds = documents.map(({ documentId }) => documentId);
   const [emails, emailProblem, deliveries, transport, profile] = await Promise.all([
-    findEmails(db, userIds),
+    findUserEmails(db, userIds),
     emailProblemNotice(visit, order.billingAddress.emailAddress),
-    documents.length > 0 ? findDeliveries(db, shopId, documentIds) : [],
+    documents.length > 0 ? findDocumentTransports(db, shopId, documentIds) : [],
     documents.length > 0 ? findTransport(db, shopId) : undefined,
     findAssistantOf(db, shopId, orderId),
   ]);
@@ -107,7 +107,7 @@ export interface OrderedGoods extends Pick<
 }
 
 /** The parts of a bundle; none of any other line. */
-export function partsOf({ management }: ManagedOrderAnswer, lineItemId: string): OrderedGoods[] {
+export function bundlePartsOf({ management }: ManagedOrderAnswer, lineItemId: string): OrderedGoods[] {
   const bundle = management.bundles?.find((one) => one.lineItemId === lineItemId);
   return (bundle?.parts ?? []).map(({ quantity, amount: _price, taxRate: _rate, ...part }) => ({
     ...part,
@@ -118,7 +118,7 @@ export function partsOf({ management }: ManagedOrderAnswer, lineItemId: string):
 /** The lines, and instead of bundles their parts. */
 export function goodsOf(order: ManagedOrderAnswer): OrderedGoods[] {
   return linesOf(order).flatMap((line) => {
-    const parts = partsOf(order, line.lineItemId);
+    const parts = bundlePartsOf(order, line.lineItemId);
     return parts.length > 0 ? parts : [{ ...line, amount: line.quantity.amount }];
   });
 }
@@ -182,7 +182,7 @@ export function returnedQuantities(order: ManagedOrderAnswer): Map<string, numbe
 }
 
 /** Some of the items came back, and not all. Unsent items of a cancelled order do not come back. */
-export function isPartlyReturned(order: ManagedOrderAnswer): boolean {
+export function isOrderPartlyReturned(order: ManagedOrderAnswer): boolean {
   const { returns, cancelledOn } = order.management;
   const back = quantitiesIn(returns.filter(isBack));
   const kept = difference(quantitiesIn([orderedIn(order)]), back);

@@ -22,7 +22,7 @@ import type { Draft } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { OrderAction, SavedAction } from './action.ts';
 import { requireJustified } from './money-actions.ts';
-import { type OrderReturn, type OrderView, goodsOf, isNothing, leftToReturn, lineName, moneyIn, readOrder } from './order-view.ts';
+import { type OrderReturn, type OrderView, goodsOf, isNothing, leftToReturn, lineName, moneyIn, readManagedOrder } from './order-view.ts';
 import { lineQuantityFields, typedLines } from './shipment-actions.ts';
 
 const RETURN = declareForm(createReturn, ({ orders: { returns: messages } }) => ({
@@ -58,7 +58,7 @@ const stepsOf = (returned: Pick<OrderReturn, 'state' | 'lines'>) =>
   STEPS.filter((step) => mayBecome({ ...returned, lines: returned.lines as never }, step));
 
 /** Whether a return waits for the merchant. One with nothing left to refund does not. */
-export function isWaiting(returned: OrderReturn): boolean {
+export function isReturnWaiting(returned: OrderReturn): boolean {
   const steps = stepsOf(returned);
   return (
     steps.some((step) => step !== 'refunded') || (steps.length > 0 && returned.refundableAmount.amount > 0)
@@ -210,7 +210,7 @@ async function refundReturn(
     invoiceNumber === ''
       ? undefined
       : await visit.call(finaliseCreditNote, { params: { orderId }, body: { returnId, invoiceNumber } });
-  const credited = credit ? await readOrder(visit, orderId) : order;
+  const credited = credit ? await readManagedOrder(visit, orderId) : order;
   const { refundableAmount: left } = credited.management.returns.find((one) => one.returnId === returnId)!;
   const { note, refund, goodwill } = readFields(NEXT_STEP, form, visit);
   const isAsProposed = refund !== null && Number(refund) === refundableAmount.amount;

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import {
-  MAX_FILE_BYTES,
-  MAX_FILE_ROWS,
+  MAX_PRICE_FILE_BYTES,
+  MAX_PRICE_FILE_ROWS,
   priceFileHead,
   priceFileLines,
   readPrices,
   type PriceRow,
 } from '../../catalogue/pricelists/csv.ts';
 import { MAX_STEPS, type PriceProblem } from '../../catalogue/pricelists/prices.ts';
-import { countListed, findListedPrices, type ListedPrices } from '../../catalogue/pricelists/queries.ts';
+import { countListPrices, findListedPrices, type ListedPrices } from '../../catalogue/pricelists/queries.ts';
 import { clearPricesOfList, requirePriceList } from '../../catalogue/pricelists/routes.ts';
 import { savePrices } from '../../catalogue/pricelists/save.ts';
 import { decodedText } from '../../catalogue/products/csv-file.ts';
@@ -36,7 +36,7 @@ export function priceListPages(pages: ShopPages): void {
   pages.get(PATH, 'products_write', showPrices);
   pages.fileForm(`${PATH}/import`, 'products_write', {
     field: 'file',
-    limit: MAX_FILE_BYTES,
+    limit: MAX_PRICE_FILE_BYTES,
     show: async (visit, request, draft) => filePage(visit, listOf(visit, request), { draft }),
     save: importFile,
   });
@@ -73,7 +73,7 @@ async function showPrices(visit: ShopVisit, request: PageRequest): Promise<Admin
   const { priceListId } = list;
   const after = request.query('after') ?? '';
   const [counts, found] = await Promise.all([
-    countListed(db, shopId),
+    countListPrices(db, shopId),
     // One more than is shown tells whether there are others.
     findListedPrices(db, shopId, priceListId, { after, limit: ON_PAGE + 1, offset: 0 }),
   ]);
@@ -161,8 +161,8 @@ function filePage(
 ): AdminPage {
   const words = visit.messages.priceLists;
   const limits = {
-    rows: MAX_FILE_ROWS.toLocaleString(visit.language),
-    megabytes: String(MAX_FILE_BYTES / 1_048_576),
+    rows: MAX_PRICE_FILE_ROWS.toLocaleString(visit.language),
+    megabytes: String(MAX_PRICE_FILE_BYTES / 1_048_576),
   };
   return {
     title: words.file,

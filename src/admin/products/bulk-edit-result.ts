@@ -19,7 +19,7 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { actionTexts } from './bulk-edit-text.ts';
 
 /** The progress of an edit of many products, its result, and the way back. */
-export function editPages(pages: ShopPages): void {
+export function bulkEditResultPages(pages: ShopPages): void {
   pages.get('/products/bulk-edits/:editId', 'products_read', async (visit, request) => {
     const edit = await readEdit(visit, request.params['editId']!);
     return {

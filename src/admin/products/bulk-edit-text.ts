@@ -3,13 +3,13 @@ import { textIn } from '../../http/locale.ts';
 import { decimalText } from '../components/decimal.ts';
 import { amountText } from '../components/format.ts';
 import type { ShopVisit } from '../visit.ts';
-import { findCategoryNames } from './queries.ts';
+import { findNamesOfCategories } from './queries.ts';
 
 /** Changes in words: `Set price: €12.00`, `Add to category: Tea`. */
 export async function actionTexts(visit: ShopVisit, actions: readonly BulkAction[]): Promise<string[]> {
   const { db, shopId, locale, settings } = visit;
   const ids = actions.flatMap((action) => ('categoryId' in action ? [action.categoryId] : []));
-  const found = ids.length === 0 ? [] : await findCategoryNames(db, shopId, ids);
+  const found = ids.length === 0 ? [] : await findNamesOfCategories(db, shopId, ids);
   const names = new Map(
     found.map(({ categoryId, alias, name }) => [
       categoryId,

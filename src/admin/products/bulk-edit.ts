@@ -2,9 +2,9 @@ import {
   editedValue,
   isSameValue,
   MAX_CHOSEN,
-  MAX_ITEMS,
+  MAX_EDITED_PRODUCTS,
   MAX_STOCK,
-  targetOf,
+  editTarget,
   valueOf,
   type BulkAction,
   type BulkProblem,
@@ -33,7 +33,7 @@ import { listState } from '../components/list-state.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { editPages } from './bulk-edit-result.ts';
+import { bulkEditResultPages } from './bulk-edit-result.ts';
 import { actionTexts } from './bulk-edit-text.ts';
 import { findProductPage } from './list-queries.ts';
 import { categoryChoices, PRODUCT_FILTERS, toProductFilter } from './product-filter.ts';
@@ -57,7 +57,7 @@ const READ_AT_ONCE = 1_000;
 
 /** A change of many products: what is chosen and changed is shown first, and done in the background. */
 export function bulkEdit(pages: ShopPages): void {
-  editPages(pages);
+  bulkEditResultPages(pages);
   pages.form(
     '/products/bulk-edit',
     { read: 'products_write', write: 'products_write' },
@@ -100,7 +100,7 @@ export function bulkEdit(pages: ShopPages): void {
         for await (const targets of eachTarget(visit, action, ids)) {
           productIds.push(...targets.map(({ productId }) => productId));
         }
-        if (productIds.length > MAX_ITEMS) throw badRequest(words.tooMany({ limit: MAX_ITEMS }));
+        if (productIds.length > MAX_EDITED_PRODUCTS) throw badRequest(words.tooMany({ limit: MAX_EDITED_PRODUCTS }));
         if (productIds.length === 0) throw badRequest(words.nothingToChange);
         const editId = await db.transaction(async (tx) => {
           if (await hasManyRunningEdits(tx, shopId)) throw badRequest(words.stillRunning);
@@ -248,7 +248,7 @@ async function* eachTarget(
   const categoryId = 'categoryId' in action ? action.categoryId : undefined;
   for (let first = 0; first < ids.length; first += READ_AT_ONCE) {
     const part = ids.slice(first, first + READ_AT_ONCE);
-    yield await findTargets(db, shopId, part, { target: targetOf(action), categoryId });
+    yield await findTargets(db, shopId, part, { target: editTarget(action), categoryId });
   }
 }
 
@@ -342,7 +342,7 @@ async function previewCard(visit: ShopVisit, action: BulkAction, preview: Previe
 
 function valueText(visit: ShopVisit, action: BulkAction, value: EditedValue): string {
   const words = visit.messages.products;
-  switch (targetOf(action)) {
+  switch (editTarget(action)) {
     case 'stock':
       return value === null ? words.bulk.notTracked : decimalText(value as number, visit.language);
     case 'price':

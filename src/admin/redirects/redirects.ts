@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { decodedText } from '../../catalogue/products/csv-file.ts';
 import {
-  MAX_FILE_BYTES,
-  MAX_FILE_ROWS,
+  MAX_REDIRECT_FILE_BYTES,
+  MAX_REDIRECT_FILE_ROWS,
   readRedirects,
   redirectFileHead,
   redirectFileLine,
@@ -24,7 +24,7 @@ import {
   createRedirect,
   deleteRedirect,
   dismissMissedAddress,
-  startOf,
+  comparedStart,
   updateRedirect,
 } from '../../catalogue/redirects/routes.ts';
 import { domainsOf, redirectRefusal } from '../../catalogue/redirects/refusals.ts';
@@ -82,7 +82,7 @@ export function redirectPages(pages: ShopPages): void {
   pages.form(`${PATH}/new`, PERMISSIONS, { show: showNew, save: addRedirect }, OPTIONS);
   pages.fileForm(`${PATH}/import`, 'products_write', {
     field: 'file',
-    limit: MAX_FILE_BYTES,
+    limit: MAX_REDIRECT_FILE_BYTES,
     show: async (visit, _request, draft) => fileFormPage(visit, draft),
     save: async (visit, _request, file) => importFile(visit, file),
   });
@@ -140,7 +140,7 @@ async function showList(visit: ShopVisit, request: PageRequest): Promise<AdminPa
     { name: 'created', title: words.created, cell: ({ createdAt }) => dayText(createdAt, language) },
   ];
   const state = listState(request, columns);
-  const start = startOf(state.filter('q'));
+  const start = comparedStart(state.filter('q'));
   const [rows, results, missed, missedCount] = await Promise.all([
     findRedirects(db, shopId, { start, limit: state.limit, offset: state.offset }),
     countRedirects(db, shopId, start),
@@ -307,8 +307,8 @@ function fileFormPage(
 ): AdminPage {
   const words = visit.messages.redirects;
   const limits = {
-    rows: MAX_FILE_ROWS.toLocaleString(visit.language),
-    megabytes: String(MAX_FILE_BYTES / 1_048_576),
+    rows: MAX_REDIRECT_FILE_ROWS.toLocaleString(visit.language),
+    megabytes: String(MAX_REDIRECT_FILE_BYTES / 1_048_576),
   };
   return {
     title: words.file,

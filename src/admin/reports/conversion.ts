@@ -18,7 +18,7 @@ interface CartInterval extends Counts {
   before: Counts;
 }
 
-export interface Conversion {
+export interface CartConversion {
   intervals: CartInterval[];
   total: Counts;
   totalBefore: Counts;
@@ -37,7 +37,7 @@ const NONE: Counts = { carts: 0, withAddress: 0, ordered: 0 };
 export async function loadConversion(
   { db, shopId }: ShopVisit,
   { period, other }: Asked,
-): Promise<Conversion> {
+): Promise<CartConversion> {
   const [days, otherDays, since] = await Promise.all([
     findCartDays(db, shopId, period),
     other ? findCartDays(db, shopId, other) : [],
@@ -91,7 +91,7 @@ const percentText = (rate: number | undefined, language: string) =>
 export function conversionCard(
   visit: ShopVisit,
   { period, other, query }: Asked & { query: Record<string, string> },
-  { intervals, total, totalBefore, since }: Conversion,
+  { intervals, total, totalBefore, since }: CartConversion,
 ): Markup {
   const { language } = visit;
   const words = visit.messages.reports;
@@ -179,7 +179,7 @@ export function conversionCard(
 export function* conversionRows(
   visit: ShopVisit,
   { period, other }: Asked,
-  { intervals }: Conversion,
+  { intervals }: CartConversion,
 ): Generator<string[]> {
   const words = visit.messages.reports;
   const byMonth = isByMonth(period);

@@ -1,4 +1,4 @@
-import { countListed } from '../../catalogue/pricelists/queries.ts';
+import { countListPrices } from '../../catalogue/pricelists/queries.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isRunning } from '../../pricing/price-lists.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
@@ -15,7 +15,7 @@ export function priceListSettingsPages(pages: ShopPages, format: SettingsFormat)
 async function listsOf(visit: ShopVisit): Promise<Markup> {
   const { db, shopId, settings } = visit;
   const words = visit.messages.priceLists;
-  const counts = await countListed(db, shopId);
+  const counts = await countListPrices(db, shopId);
   return html`<section class="card">
     <h2>${words.prices}</h2>
     ${

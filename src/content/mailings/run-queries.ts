@@ -115,7 +115,7 @@ export async function countQueued(
   return row!.queued;
 }
 
-export async function findWaiting(
+export async function findWaitingRecipients(
   tx: Transaction,
   shopId: string,
   mailingId: string,

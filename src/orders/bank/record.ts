@@ -18,7 +18,7 @@ export interface EntryPayment {
  * longer fits, is left as it is: its lock decides, so two clicks record one payment. `appId` is the user. Returns how many were
  * recorded.
  */
-export async function recordEntries(
+export async function recordBankEntries(
   tx: Transaction,
   shopId: string,
   payments: readonly EntryPayment[],

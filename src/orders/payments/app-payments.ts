@@ -1,7 +1,7 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import type { Localised } from '../../http/locale.ts';
-import type { Outcome, OutcomeState, ReportedRefund } from './provider.ts';
+import type { PaymentOutcome, OutcomeState, ReportedRefund } from './provider.ts';
 
 /** What an app has said about one of its payments. */
 export interface AppPayment {
@@ -21,7 +21,7 @@ export interface AppPayment {
   refunds: ReportedRefund[];
 }
 
-export const outcomeOf = ({ state, captured, currency, refunds }: AppPayment): Outcome => ({
+export const appPaymentOutcome = ({ state, captured, currency, refunds }: AppPayment): PaymentOutcome => ({
   state,
   captured,
   currency,

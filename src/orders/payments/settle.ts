@@ -13,7 +13,7 @@ import { refunded } from '../refund.ts';
 import { isSentInFull } from './capture.ts';
 import { delayAfter, nextCheck } from './checks.ts';
 import { isNewState, PROGRESS } from './progress.ts';
-import type { Outcome } from './provider.ts';
+import type { PaymentOutcome } from './provider.ts';
 import { settleReports } from './settle-reports.ts';
 import { lockAttempt, requestCapture, updateAttempt, type Attempt } from './queries.ts';
 
@@ -26,7 +26,7 @@ export async function settle(
   tx: Transaction,
   shopId: string,
   { orderId, attemptId }: Pick<Attempt, 'orderId' | 'attemptId'>,
-  outcome: Outcome,
+  outcome: PaymentOutcome,
   error: string | null = null,
 ): Promise<void> {
   const order = await lockOrder(tx, shopId, orderId);
@@ -54,7 +54,7 @@ export async function settle(
   }
 }
 
-function attemptAfter(attempt: Attempt, { state, captured }: Outcome, now: Date): Attempt {
+function attemptAfter(attempt: Attempt, { state, captured }: PaymentOutcome, now: Date): Attempt {
   const isNews = isNewState(attempt.state, state);
   const hasEnded = PROGRESS[attempt.state] >= PROGRESS.failed;
   return {

@@ -121,7 +121,7 @@ export function updateAccountLocale(db: Queries, shopId: string, accountId: stri
 /** More than anyone's number of browsers; the oldest sessions end. */
 const MAX_SESSIONS = 20;
 
-export async function insertSession(
+export async function insertAccountSession(
   tx: Transaction,
   shopId: string,
   accountId: string,
@@ -140,7 +140,7 @@ export async function insertSession(
 export const isOpenSession = (db: Queries) =>
   sql`account_session.created_at > ${before(db, SESSION_LIFETIME)}`;
 
-export interface SessionRow extends BrowserName {
+export interface AccountSessionRow extends BrowserName {
   sessionId: string;
   createdAt: Date;
   seenAt: Date;
@@ -148,7 +148,7 @@ export interface SessionRow extends BrowserName {
 
 /** The most recently used one comes first. */
 export function findSessions(db: Queries, shopId: string, accountId: string) {
-  return db.many<SessionRow>(sql`
+  return db.many<AccountSessionRow>(sql`
     select upper(session_id::text) as "sessionId", created_at as "createdAt", seen_at as "seenAt", browser, system
     from account_session
     where shop_id = ${shopId} and account_id = ${accountId} and ${isOpenSession(db)}

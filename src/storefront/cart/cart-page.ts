@@ -15,7 +15,7 @@ import {
 } from './visitor-cart.ts';
 import { amountWithUnit } from '../../http/amount-text.ts';
 import { moneyText, priceText } from '../../http/price-text.ts';
-import { cartLinePicture, cartLineText, partList, summary, type Line } from './cart-summary.ts';
+import { cartLinePicture, cartLineText, bundlePartList, summary, type SummaryLine } from './cart-summary.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { cartEvents, cartForApps } from '../scripts/events.ts';
 import { PageEvent, type Page } from '../page.ts';
@@ -101,7 +101,7 @@ const isTaxOpen = ({ cart, settings }: VisitorCart) =>
 function cartLine(
   visit: Visit,
   visitorCart: VisitorCart,
-  { line, unit, index }: { line: Line; unit: SoldUnit; index: number },
+  { line, unit, index }: { line: SummaryLine; unit: SoldUnit; index: number },
   rejection: Rejection | undefined,
 ): Markup {
   const messages = messagesIn(visit.locale).storefront.cart;
@@ -117,7 +117,7 @@ function cartLine(
     ${cartLinePicture(line)}
     <div class="what">
       ${cartLineText(visit, line)}
-      ${partList(visit, partsOfLine(visitorCart.priced.content, line.lineItemId))}
+      ${bundlePartList(visit, partsOfLine(visitorCart.priced.content, line.lineItemId))}
       ${garanLabel(visit, unit.line.durabilityGuarantee)}
     </div>
     <form class="field" method="post" action="${shopPath(visit, path)}">
@@ -151,7 +151,7 @@ function cartLine(
 function lineProblem(
   visit: Visit,
   visitorCart: VisitorCart,
-  { orderUnitShort }: Line,
+  { orderUnitShort }: SummaryLine,
   unit: SoldUnit,
 ): string | undefined {
   const messages = messagesIn(visit.locale).storefront.cart;

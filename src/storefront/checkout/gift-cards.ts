@@ -1,14 +1,14 @@
 import { addGiftCard, outstandingAfter, removeGiftCard } from '../../carts/gift-cards.ts';
 import { giftCardLimit, UnknownGiftCard } from '../../carts/gift-card-limit.ts';
 import type { VisitorCart } from '../../checkout/visitor-cart.ts';
-import { giftCardCodeHash, MAX_CODE_LENGTH } from '../../giftcards/code.ts';
+import { giftCardCodeHash, MAX_GIFT_CARD_CODE_LENGTH } from '../../giftcards/code.ts';
 import { findGiftCardByCode, hasGiftCards } from '../../giftcards/queries.ts';
 import { isRefusal, Refusal } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { Redirect } from '../../http/page-kit.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { messagesIn } from '../../kernel/messages.ts';
-import type { Payment } from '../../orders/manage-queries.ts';
+import type { OrderPayment } from '../../orders/manage-queries.ts';
 import { setSessionCart, updateVisitorCart } from '../cart/visitor-cart.ts';
 import type { Page } from '../page.ts';
 import type { ShopFormRequest } from '../pages.ts';
@@ -44,7 +44,7 @@ export async function giftCardForms(
       <input
         id="gift-card"
         name="code"
-        maxlength="${MAX_CODE_LENGTH}"
+        maxlength="${MAX_GIFT_CARD_CODE_LENGTH}"
         required
         autocomplete="off"
         autocapitalize="characters"
@@ -72,7 +72,7 @@ export function giftCardSums(visit: Visit, { giftCards, priced, cart }: VisitorC
 /** The same of an order. */
 export function orderCardSums(
   visit: Visit,
-  payments: readonly Pick<Payment, 'kind' | 'amount' | 'giftCardId'>[],
+  payments: readonly Pick<OrderPayment, 'kind' | 'amount' | 'giftCardId'>[],
   rest: { left: number; currency: string },
 ): Markup | false {
   const { title } = messagesIn(visit.locale).storefront.checkout.giftCards;

@@ -28,7 +28,7 @@ import { otherMethods } from '../payment/other-methods.ts';
 import { paymentNotice } from '../payment/payment-notice.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { shopPath, type Visit } from '../visit.ts';
-import { openOrderByToken, orderPageWith, partList, partText, type OpenedOrder } from './customer-order.ts';
+import { openOrderByToken, orderPageWith, partList, describePart, type OpenedOrder } from './customer-order.ts';
 
 /** An order has few documents; more are not listed. */
 const MAX_DOCUMENTS = 50;
@@ -137,7 +137,7 @@ function returnedList(visit: Visit, opened: OpenedOrder): Markup | false {
         ({ ordered, ...part }) =>
           html`<li>
             ${messagesIn(locale).storefront.order.returnedOf({
-              items: partText(visit, opened, part),
+              items: describePart(visit, opened, part),
               ordered: Number(ordered).toLocaleString(locale.replace('_', '-')),
             })}
           </li>`,
