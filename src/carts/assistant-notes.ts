@@ -1,6 +1,6 @@
 import type { Address } from '../shops/countries/address.ts';
 
-/** What an assistant has said for the buyer of its cart, as far as the cart itself has no place for it. */
+/** Details that an assistant has named for the buyer of its cart and that the cart itself has no place for. */
 export interface AssistantNotes {
   /** Also when the address of the order is not complete yet. */
   buyer?: NotedBuyer;
@@ -12,7 +12,7 @@ export interface AssistantNotes {
   billing?: Partial<Address>;
   /** The codes as they were sent, the refused ones too. */
   codes?: readonly NotedCode[];
-  /** Whether the buyer wants the newsletter; missing: nobody has asked. */
+  /** Whether the buyer wants the newsletter; missing: the buyer was not asked. */
   wantsNewsletter?: boolean;
 }
 

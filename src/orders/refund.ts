@@ -41,7 +41,7 @@ export interface Goodwill {
 
 /**
  * Refunds no more than the rest of the payments of an order that this transaction has locked. The part that gift cards
- * have paid goes back to them first: then nobody turns a card into money by a return. Payments through a
+ * have paid goes back to them first, so that no return turns a card into money. Payments through a
  * provider are requested, and refunded through it a moment later; the rest has been refunded by hand, and the customer
  * is told at once. `refund.paymentId` is the id of the first part. Returns the updated order.
  */

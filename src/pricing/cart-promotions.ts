@@ -19,7 +19,7 @@ import type { AppliedPromotion } from './totals.ts';
 
 /** Which of a shop's promotions may apply to a cart, and what an order keeps of those that do. */
 
-/** What a promotion has taken off an order, with the terms by which it is computed again when the order is changed. */
+/** The discount of a promotion on an order, with the terms by which it is computed again when the order is changed. */
 export interface ContentPromotion {
   promotionId: string;
   name: Localised;
@@ -239,7 +239,7 @@ function linesNamed(names: Names, goods: NamedGoods): boolean[] {
   return isNamed;
 }
 
-/** What an order keeps of its promotions. */
+/** The data of its promotions that an order keeps. */
 export function contentPromotions(
   applied: readonly AppliedPromotion[],
   inputs: readonly PromotionInput[],

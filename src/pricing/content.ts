@@ -101,7 +101,7 @@ export interface ContentShipping {
   pickup?: { place: Localised; hours: Localised };
   price: number;
   taxes: ContentTax[];
-  /** What an app has answered; missing: it is a method of the shop. */
+  /** The answer of an app; missing: it is a method of the shop. */
   option?: ContentDeliveryOption;
 }
 
@@ -111,7 +111,7 @@ export type CouponTerms = Pick<
   'kind' | 'amount' | 'waivesShipping' | 'minimumOrderValue' | 'productIds'
 >;
 
-/** A bundle as a customer reads it. What it costs is the sum of its parts' lines. */
+/** A bundle as a customer reads it. Its price is the sum of its parts' lines. */
 export type ContentBundle = Pick<
   ContentLine,
   | 'lineItemId'
@@ -182,7 +182,7 @@ export interface ContentLine {
 export interface WithdrawalConsent {
   /** ISO 8601. */
   at: string;
-  /** What the customer has agreed to, word for word. */
+  /** The text that the customer has agreed to, word for word. */
   text: string;
 }
 
@@ -339,7 +339,7 @@ const ANY_OPTION: DeliveryOption = {
   questionDigest: '',
 };
 
-/** What an app has answered for the chosen method; null: it is a method of the shop. */
+/** The answer of an app for the chosen method; null: it is a method of the shop. */
 function chosenOption({ deliveryOption, shippingMethodId }: CartSelection): DeliveryOption | null {
   return deliveryOption && deliveryOption.shippingMethodId === shippingMethodId ? deliveryOption : null;
 }

@@ -5,7 +5,7 @@ import type { LineInput, ShopRules } from './input.ts';
 import { taxClassFor } from './tax.ts';
 import { weightOf } from './quantity.ts';
 
-/** What the delivery of a product costs to a country, or to some postcodes of it, with the cheapest method. */
+/** The price of delivering a product to a country, or to some postcodes of it, with the cheapest method. */
 export interface DeliveryOffer {
   country: string;
   /** Empty: the whole country. */

@@ -156,7 +156,7 @@ export interface PromotionInput {
   /** By line: what it takes something off. Of a promotion for the delivery, nothing. */
   rewards: readonly boolean[];
   isForDelivery: boolean;
-  /** What the counted goods must be worth, before all discounts. */
+  /** The value that the counted goods must have, before all discounts. */
   minimumAmount: number;
   /** How many of them there must be. */
   minimumQuantity: number;
@@ -190,7 +190,7 @@ export interface StoredLine {
   customText?: string;
   /** Of a bundle: the ids of the products that fill its parts, as the customer has chosen them. */
   parts?: string[];
-  /** What the customer wants of a gift card; missing: its value is the price of the product. */
+  /** The value and recipient that the customer wants for a gift card; missing: its value is the price of the product. */
   giftCard?: GiftCardWish;
 }
 
@@ -252,7 +252,7 @@ export interface CartSelection {
   buyer: Pick<Buyer, 'vatCheck'> | null;
   shippingMethodId: string | null;
   shippingPrice: number | null;
-  /** What an app has answered for the chosen method; null or missing: it is one of the shop. */
+  /** The answer of an app for the chosen method; null or missing: it is one of the shop. */
   deliveryOption?: DeliveryOption | null;
   paymentMethodId: string | null;
   paymentTransactionId: string | null;

@@ -10,7 +10,7 @@ type CouponedProduct = Pick<LineInput['product'], 'productId' | 'masterId' | 'gi
 /** The input for redeeming a coupon, in the shop's tax model. */
 export interface Redemption {
   currency: CartInput['currency'];
-  /** What is sold, and what the basket discount has left of each. */
+  /** The sold products, and the part of each that the basket discount has left. */
   products: readonly CouponedProduct[];
   left: readonly Taxed[];
   subTotal: number;

@@ -4,7 +4,7 @@ import { sum } from './shares.ts';
 import { KILOGRAM, priceOfQuantity, weightOf } from './quantity.ts';
 import { messagesIn } from '../kernel/messages.ts';
 
-/** What a cart or an order consists of as people read it: a bundle is one line, whatever it is made of. */
+/** The lines of a cart or an order as people read them: a bundle is one line. */
 
 type Lines = Pick<Content, 'lines' | 'bundles'>;
 
@@ -58,7 +58,7 @@ interface NamedLine {
   quantity: number | string;
 }
 
-/** What is sent, returned or invoiced are goods: a named bundle stands for all of its parts. */
+/** Shipments, returns and invoices hold goods: a named bundle stands for all of its parts. */
 export function goodsNamed(content: Lines, named: readonly NamedLine[]): NamedLine[] {
   const { bundles = [] } = content;
   return named.flatMap((one): NamedLine[] => {

@@ -154,7 +154,7 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
   const asked = shippingPrice(cart, delivery, shopSubTotal, shop, deliveryTaxing);
   const method = paymentMethod(cart, shop);
   const offers = offersIn(cart.currency, shop);
-  // What is taken off a bundle is taken off its price, and then borne by its parts.
+  // A discount on a bundle is taken off its price, and then borne by its parts.
   const units = bundleUnits(cart.lines);
   const goods: Undiscounted = {
     shop: ofUnits(shopLines, units),
@@ -386,7 +386,7 @@ function shownPromotions(
   });
 }
 
-/** What is sold as one, each with the taxes of its first line: which one it is does not change what is taken off. */
+/** Lines that are sold as one, each group with the taxes of its first line: the choice does not change the discount. */
 function ofUnits(lines: readonly (Taxed & { taxClassId: string })[], units: readonly (readonly number[])[]) {
   if (units.length === lines.length) return lines;
   return units.map((unit) => ({
@@ -395,7 +395,7 @@ function ofUnits(lines: readonly (Taxed & { taxClassId: string })[], units: read
   }));
 }
 
-/** What is taken off a bundle is borne by its parts, in proportion to what is left of them. */
+/** The parts of a bundle bear its discount, in proportion to what is left of them. */
 function borneByLines(
   shares: readonly number[],
   units: readonly (readonly number[])[],

@@ -12,7 +12,7 @@ import { shopPath, type Visit } from './visit.ts';
 
 const PATH = '/gift-card';
 
-/** What is left on a gift card, for whoever knows its code. Unknown codes are limited as at the checkout. */
+/** The balance of a gift card, for people who know its code. Unknown codes are limited as at the checkout. */
 export function giftCardBalancePages(pages: Pages): void {
   pages.get(PATH, async (visit) => balancePage(visit, {}));
 

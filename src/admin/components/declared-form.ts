@@ -117,7 +117,7 @@ export function declareRows<Body extends TObject, Name extends keyof Static<Body
 }
 
 /**
- * Declares values that nobody types, with their maximum length: those of hidden inputs, and which button was pressed.
+ * Declares values that are not typed, with their maximum length: those of hidden inputs, and which button was pressed.
  * `declareHidden({ host: 253 })`
  */
 export function declareHidden<Name extends string>(

@@ -16,6 +16,7 @@ import {
   readFields,
   showFields,
 } from '../components/declared-form.ts';
+import { fileField } from '../components/file-form.ts';
 import { problemOf } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
@@ -256,18 +257,7 @@ async function showFileForm(visit: ShopVisit, request: PageRequest, draft?: Draf
   return productPage(visit, row, 'downloads', {
     main: html`${problemOf(draft)}
       <form class="card" method="post" enctype="multipart/form-data">
-        <div class="field">
-          <label for="file">${words.keyFile}</label>
-          <input
-            type="file"
-            id="file"
-            name="file"
-            accept=".csv,.txt,text/csv,text/plain"
-            aria-describedby="file-hint"
-            required
-          />
-          <p class="hint" id="file-hint">${words.keyFileHint({ limit })}</p>
-        </div>
+        ${fileField({ label: words.keyFile, hint: words.keyFileHint({ limit }) })}
         <button class="main">${words.addKeys}</button>
       </form>`,
   });

@@ -27,6 +27,7 @@ import { isId } from '../../kernel/ids.ts';
 import { brandOf } from '../../platform/brand.ts';
 import { seal } from '../../platform/sealing.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { fileField } from '../components/file-form.ts';
 import { problemOf } from '../components/form.ts';
 import { chip, type ChipKind } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
@@ -214,27 +215,16 @@ function showUpload(visit: ShopVisit, system: ExportSystem, draft: Draft | undef
     main: html`${problemOf(draft)}
       <form class="card" method="post" enctype="multipart/form-data">
         <p>${words.how[system]}</p>
-        ${fileField(visit)}
+        ${exportField(visit)}
         <button class="main">${words.send}</button>
       </form>`,
   };
 }
 
-function fileField(visit: ShopVisit): Markup {
+function exportField(visit: ShopVisit): Markup {
   const words = visit.messages.moveIn;
   const megabytes = String(FILE_LIMIT / 1_048_576);
-  return html`<div class="field">
-    <label for="file">${words.file}</label>
-    <input
-      type="file"
-      id="file"
-      name="file"
-      accept=".csv,.tsv,.txt,.zip,text/csv,text/plain,application/zip"
-      aria-describedby="file-hint"
-      required
-    />
-    <p class="hint" id="file-hint">${words.fileHint({ megabytes, files: String(MAX_FILES) })}</p>
-  </div>`;
+  return fileField({ label: words.file, hint: words.fileHint({ megabytes, files: String(MAX_FILES) }), accept: '.csv,.tsv,.txt,.zip,text/csv,text/plain,application/zip' });
 }
 
 async function saveFirstFile(visit: ShopVisit, system: ExportSystem, file: Upload): Promise<Redirect> {
@@ -363,7 +353,7 @@ async function optionsForm(visit: ShopVisit, move: ShopMove, draft: Draft | unde
               )}
             </ul>
             <form method="post" action="${path}/files" enctype="multipart/form-data">
-              ${fileField(visit)}
+              ${exportField(visit)}
               <button>${words.addFile}</button>
             </form>
           </section>`

@@ -20,6 +20,7 @@ import { MAX_STATEMENT_BYTES, readStatement } from '../../orders/bank/statement.
 import { StatementProblem } from '../../orders/bank/statement-problem.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { brandOf } from '../../platform/brand.ts';
+import { fileField } from '../components/file-form.ts';
 import { problemOf } from '../components/form.ts';
 import { amountText, chip, type ChipKind } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
@@ -160,20 +161,7 @@ async function showEntries(visit: ShopVisit, _request: PageRequest, draft?: Draf
     main: html`${problemOf(draft)}
       <form class="card" method="post" action="${adminPath(visit, PATH)}" enctype="multipart/form-data">
         <p class="hint">${messages.intro({ product: brandOf(visit.config).name })}</p>
-        <div class="field">
-          <label for="file">${messages.file}</label>
-          <input
-            type="file"
-            id="file"
-            name="file"
-            accept=".xml,.csv,.txt,text/xml,application/xml,text/csv,text/plain"
-            aria-describedby="file-hint"
-            required
-          />
-          <p class="hint" id="file-hint">
-            ${messages.fileHint({ megabytes: String(MAX_STATEMENT_BYTES / 1_048_576) })}
-          </p>
-        </div>
+        ${fileField({ label: messages.file, hint: messages.fileHint({ megabytes: String(MAX_STATEMENT_BYTES / 1_048_576) }), accept: '.xml,.csv,.txt,text/xml,application/xml,text/csv,text/plain' })}
         <button class="main">${messages.send}</button>
       </form>
       ${entriesCard(visit, proposals, count)}`,

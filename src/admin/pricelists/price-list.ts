@@ -18,6 +18,7 @@ import { Redirect, type PageRequest } from '../../http/page-kit.ts';
 import type { Upload } from '../../http/upload.ts';
 import { isRunning, type PriceList } from '../../pricing/price-lists.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
+import { fileField, refusedLines } from '../components/file-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import { amountText, chip, momentText } from '../components/format.ts';
 import { readable } from '../import/new-import.ts';
@@ -170,18 +171,7 @@ function filePage(
     breadcrumbs: [...settingsSteps(visit), { href: pathOf(visit, list.priceListId), text: list.name }],
     main: html`${problemOf(draft)} ${notice} ${refused.length > 0 && refusedTable(visit, refused)}
       <form class="card" method="post" enctype="multipart/form-data">
-        <div class="field">
-          <label for="file">${words.csv}</label>
-          <input
-            type="file"
-            id="file"
-            name="file"
-            accept=".csv,.txt,text/csv,text/plain"
-            aria-describedby="file-hint"
-            required
-          />
-          <p class="hint" id="file-hint">${words.fileHint(limits)}</p>
-        </div>
+        ${fileField({ label: words.csv, hint: words.fileHint(limits) })}
         <button class="main">${words.send}</button>
       </form>`,
   };
@@ -191,29 +181,10 @@ function refusedTable(visit: ShopVisit, refused: NonNullable<FileState['refused'
   const words = visit.messages.priceLists;
   const reason = (problem: PriceProblem) =>
     problem === 'steps' ? words.steps({ limit: MAX_STEPS }) : words.problems[problem];
-  return html`<div class="list plain">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col" class="number">${words.line}</th>
-          <th scope="col">${words.product}</th>
-          <th scope="col">${words.price}</th>
-          <th scope="col">${words.reason}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${refused.map(
-          ({ row, problem }) =>
-            html`<tr>
-              <td data-title="${words.line}" class="number">${row.line}</td>
-              <td data-title="${words.product}">${row.productNumber}</td>
-              <td data-title="${words.price}">${row.price}</td>
-              <td data-title="${words.reason}">${reason(problem)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  return refusedLines(
+    [words.line, words.product, words.price, words.reason],
+    refused.map(({ row, problem }) => [row.line, row.productNumber, row.price, reason(problem)]),
+  );
 }
 
 /** Saves the prices of a file in one transaction, and lists the lines that can't be. */

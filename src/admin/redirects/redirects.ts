@@ -36,6 +36,7 @@ import { Redirect, type FormRequest, type PageRequest } from '../../http/page-ki
 import type { Upload } from '../../http/upload.ts';
 import { isId } from '../../kernel/ids.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { fileField, refusedLines } from '../components/file-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import { dayText } from '../components/format.ts';
 import { listView } from '../components/list.ts';
@@ -316,18 +317,7 @@ function fileFormPage(
     breadcrumbs: listStep(visit),
     main: html`${problemOf(draft)} ${notice} ${refused.length > 0 && refusedTable(visit, refused)}
       <form class="card" method="post" enctype="multipart/form-data">
-        <div class="field">
-          <label for="file">${words.file}</label>
-          <input
-            type="file"
-            id="file"
-            name="file"
-            accept=".csv,.txt,text/csv,text/plain"
-            aria-describedby="file-hint"
-            required
-          />
-          <p class="hint" id="file-hint">${words.fileHint(limits)}</p>
-        </div>
+        ${fileField({ label: words.file, hint: words.fileHint(limits) })}
         <button class="main">${words.send}</button>
       </form>`,
   };
@@ -335,29 +325,10 @@ function fileFormPage(
 
 function refusedTable(visit: ShopVisit, refused: readonly RefusedRow[]): Markup {
   const words = visit.messages.redirects;
-  return html`<div class="list plain">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col" class="number">${words.line}</th>
-          <th scope="col">${words.source}</th>
-          <th scope="col">${words.target}</th>
-          <th scope="col">${words.reason}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${refused.map(
-          ({ row, reason }) =>
-            html`<tr>
-              <td data-title="${words.line}" class="number">${row.line}</td>
-              <td data-title="${words.source}">${row.source}</td>
-              <td data-title="${words.target}">${row.target}</td>
-              <td data-title="${words.reason}">${reason}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  return refusedLines(
+    [words.line, words.source, words.target, words.reason],
+    refused.map(({ row, reason }) => [row.line, row.source, row.target, reason]),
+  );
 }
 
 /** Saves the redirects of a file in one transaction, and lists the lines that can't be. */

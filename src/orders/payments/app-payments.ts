@@ -3,7 +3,7 @@ import { sql, type Sql } from '../../db/sql.ts';
 import type { Localised } from '../../http/locale.ts';
 import type { PaymentOutcome, OutcomeState, ReportedRefund } from './provider.ts';
 
-/** What an app has said about one of its payments. */
+/** The report of an app about one of its payments. */
 export interface AppPayment {
   /** That of the attempt. */
   paymentId: string;
@@ -68,7 +68,7 @@ export function updateInstructions(
     where shop_id = ${shopId} and payment_id = ${paymentId}`);
 }
 
-/** What the customer has to do; undefined: the app has a page for that. */
+/** The steps that the customer has to take; undefined: the app has a page for that. */
 export async function findInstructions(
   db: Queries,
   shopId: string,

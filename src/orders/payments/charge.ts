@@ -21,7 +21,7 @@ import {
 } from './queries.ts';
 import { settle } from './settle.ts';
 
-/** What the tokens are sealed for. */
+/** The purpose for which the tokens are sealed. */
 const TOKENS = 'kontor payment tokens';
 
 /** Milliseconds for which a charge may be repeated: providers know the idempotency key of a payment for a day. */

@@ -31,7 +31,7 @@ export function accessPages(pages: Pages): void {
   pages.get(
     PATH,
     whenSignedIn(async (visit, account) =>
-      // Whoever may enter has nothing to ask for.
+      // A shopper who may enter has nothing to ask for.
       visit.access === 'members'
         ? pageOf(visit, account, await requestOf(visit, account))
         : new Redirect(shopPath(visit, '')),

@@ -15,6 +15,8 @@ import {
 } from './visitor-cart.ts';
 import { amountWithUnit } from '../../http/amount-text.ts';
 import { moneyText, priceText } from '../../http/price-text.ts';
+import { MAX_CODE_LENGTH } from '../../coupons/campaign.ts';
+import { codeForm, type RejectedCode } from './code-form.ts';
 import { cartLinePicture, cartLineText, bundlePartList, summary, type SummaryLine } from './cart-summary.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { cartEvents, cartForApps } from '../scripts/events.ts';
@@ -31,7 +33,7 @@ export interface Rejection {
   message?: string;
   /** The message about the quantity of a line. */
   line?: { lineItemId: string; message: string };
-  coupon?: { code: string; message: string };
+  coupon?: RejectedCode;
 }
 
 export async function cartPage(
@@ -201,7 +203,6 @@ function nextPromotions({ locale }: Visit, { priced: { totals, content }, settin
 function couponForm(visit: Visit, { cart, view }: VisitorCart, rejection: Rejection | undefined): Markup {
   const messages = messagesIn(visit.locale).storefront.cart;
   const { couponLineItem } = view.lineItemContainer;
-  const error = rejection?.coupon;
   return html`${
       couponLineItem &&
       html`${
@@ -217,21 +218,14 @@ function couponForm(visit: Visit, { cart, view }: VisitorCart, rejection: Reject
           <button class="quiet">${messages.removeCoupon({ code: cart.couponCodeKey ?? '' })}</button>
         </form>`
     }
-    <form class="field" method="post" action="${shopPath(visit, '/cart/coupon')}">
-      <label for="code">${messages.couponCode}</label>
-      <input
-        id="code"
-        name="code"
-        maxlength="100"
-        required
-        autocomplete="off"
-        autocapitalize="characters"
-        value="${error?.code ?? ''}"
-        ${error && html`aria-invalid="true" aria-describedby="code-error"`}
-      />
-      ${error && html`<p class="error" id="code-error">${error.message}</p>`}
-      <button class="quiet">${messages.redeem}</button>
-    </form>`;
+    ${codeForm(visit, {
+      path: '/cart/coupon',
+      id: 'code',
+      label: messages.couponCode,
+      maxLength: MAX_CODE_LENGTH,
+      button: messages.redeem,
+      rejected: rejection?.coupon,
+    })}`;
 }
 
 /** The link to the checkout, or the reason why there is none. */

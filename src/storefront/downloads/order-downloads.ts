@@ -39,7 +39,7 @@ export interface DownloadDeps {
   key: Buffer;
 }
 
-/** The files and licence keys of an order, for whoever has the link to its page. */
+/** The files and licence keys of an order, for people who have the link to its page. */
 export function orderDownloads(pages: Pages, deps: DownloadDeps): void {
   const { tokens, links, media } = deps;
 
