@@ -3,7 +3,12 @@ import type { Database } from '../db/database.ts';
 import { Refusal } from '../http/errors.ts';
 import { linePriceQuestionOf, taxQuestionOf } from '../pricing/content.ts';
 import type { AppTaxes, AppAnswers as Terms, LinePrices } from '../pricing/input.ts';
-import { type LinePriceQuestion, type TaxQuestion, linePriceDigest, taxDigest } from '../pricing/app-terms.ts';
+import {
+  type LinePriceQuestion,
+  type TaxQuestion,
+  linePriceDigest,
+  taxDigest,
+} from '../pricing/app-terms.ts';
 import { type CartRow, MAX_WORTH, type PricedCart } from './cart.ts';
 import { type Static, Type } from 'typebox';
 import { AnswerProblem } from '../apps/calls/answer.ts';

@@ -6,7 +6,14 @@ import { priceOf } from '../http/price.ts';
 import { etagOf } from '../http/raw-json.ts';
 import { refusalMessage } from '../http/refusals.ts';
 import type { Link } from '../http/schemas.ts';
-import { type RenderContext, apiOf, lineItemContainer, paymentData, shippingData, shippingLink } from '../orders/render.ts';
+import {
+  type RenderContext,
+  apiOf,
+  lineItemContainer,
+  paymentData,
+  shippingData,
+  shippingLink,
+} from '../orders/render.ts';
 import type { Content } from '../pricing/content.ts';
 import type { Delivery } from '../pricing/delivery.ts';
 import { LIFETIME, type PricedCart, type StoredCart } from './cart.ts';

@@ -1,9 +1,10 @@
 import { productLabel } from '../pricing/cart-product.ts';
 import { customTextProblem } from '../catalogue/products/custom-text.ts';
-import { Refusal, invalid } from '../http/errors.ts';
+import { invalid, Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { formatMoney } from '../kernel/money.ts';
-import type { Placement } from './decision.ts';
+import { cartDelivery } from './cart-delivery.ts';
+import type { Placement } from './placement.ts';
 import { paymentWaitOf } from '../orders/order-state.ts';
 import type { OrderRow } from '../orders/queries.ts';
 import { releaseTime } from '../orders/release-unpaid.ts';
@@ -12,13 +13,11 @@ import { isPossibleValue } from '../giftcards/wish.ts';
 import { destinationOf, wantedValue } from '../pricing/content.ts';
 import { soldUnits } from '../pricing/shown-lines.ts';
 import { largestQuantity, quantityOfProduct } from '../pricing/quantity.ts';
-import type { Settings, ShippingMethod } from '../shops/settings/settings.ts';
+import type { Settings } from '../shops/settings/settings.ts';
 import type { PricedCart, StoredCart } from '../carts/cart.ts';
 import { deliveryProblem } from '../carts/render.ts';
 import type { CardPayment } from '../giftcards/card.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
-import { zoneOfMethod } from '../pricing/delivery.ts';
-import { type DaySpan, expectedDelivery } from '../pricing/delivery-span.ts';
 
 /** A cart with what its gift cards pay. */
 export type OrderableCart = PricedCart & { giftCards: readonly CardPayment[] };
@@ -150,17 +149,4 @@ export function placedOrder(order: NewOrder, placement: Placement): OrderRow {
     customerComment: null,
     internalNote: null,
   };
-}
-
-/** When a cart arrives with this method, if it is ordered now; undefined: unknown. */
-export function cartDelivery(
-  { priced: { content, products, totals }, settings }: PricedCart,
-  method: ShippingMethod,
-  now: Date,
-): DaySpan | undefined {
-  const delivered = products.map(({ facts, stock, productId }) => ({
-    facts,
-    isInStock: stock === null || stock >= quantityOfProduct(content.lines, productId),
-  }));
-  return expectedDelivery(delivered, method, zoneOfMethod(totals.delivery, method), settings, now);
 }

@@ -1,7 +1,7 @@
 import { BUSY, createBatcher } from '../db/batcher.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { isLockTimeout } from '../db/failure.ts';
-import type { OrderRequest, Placement } from './decision.ts';
+import type { OrderRequest, Placement } from './placement.ts';
 import { placeOrders, rowsToLock } from './place-orders.ts';
 import { lockBundlesOf } from '../catalogue/products/bundles.ts';
 import { findCountedProducts, lockStock } from '../catalogue/products/stock-queries.ts';

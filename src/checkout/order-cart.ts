@@ -12,7 +12,7 @@ import {
   requireAppChecks,
   type AppChecks,
 } from './app-checks.ts';
-import type { OrderRequest } from './decision.ts';
+import type { OrderRequest } from './placement.ts';
 import { isFresh } from '../shops/vat-numbers/register.ts';
 import { placedEmails } from '../orders/placed-emails.ts';
 import { createOrderBatcher, placeAlone } from './order-batcher.ts';

@@ -1,29 +1,50 @@
 import { productVersion, productVersions } from '../pricing/cart-product-cache.ts';
 import type { Transaction } from '../db/database.ts';
 import { recordEntries } from '../http/audit-entry.ts';
-import { type NewEvent, insertEventsAt, timeAfter } from '../platform/events/log.ts';
+import { insertEventsAt, timeAfter } from '../platform/events/log.ts';
 import { queueJobs } from '../platform/jobs/queue.ts';
 import { queueAssistantNotices } from '../orders/assistant-notices.ts';
 import { addToCustomerTotals } from '../orders/customer-totals.ts';
 import { recordCardPayments } from '../orders/card-payments.ts';
-import { type GiftCard, redeemableAmount } from '../giftcards/card.ts';
+import { redeemableAmount, type GiftCard } from '../giftcards/card.ts';
 import { redeemGiftCards } from '../giftcards/ledger.ts';
 import { lockGiftCards } from '../giftcards/queries.ts';
 import { addPlacedOrders, insertOrderLines } from '../orders/day-sums.ts';
 import { queueLowStock } from '../catalogue/products/low-stock-email.ts';
-import { type OrderRequest, type Placement, type PlacementOptions, type PlacementState, decideOrders, millionthsOrdered } from './decision.ts';
+import type { OrderRequest, Placement, PlacementOptions } from './placement.ts';
+import { decideOrders, millionthsOrdered, type PlacementState } from './decision.ts';
+import { placedEvents } from './placed-events.ts';
 import { type LimitedPromotion, type NewOrder, insertOrders } from '../orders/insert-orders.ts';
-import { addCouponRevenue, countRedemptions, countRedemptionsOfDay, lockCampaignsByCode, lockCoupons, redeemCoupons } from '../coupons/redemption-queries.ts';
-import { countCustomerUses, countPromotionUses, findCustomerUses, findPromotionUses, lockPromotionUses } from '../coupons/promotion-queries.ts';
+import {
+  addCouponRevenue,
+  countRedemptions,
+  countRedemptionsOfDay,
+  lockCampaignsByCode,
+  lockCoupons,
+  redeemCoupons,
+} from '../coupons/redemption-queries.ts';
+import {
+  countCustomerUses,
+  countPromotionUses,
+  findCustomerUses,
+  findPromotionUses,
+  lockPromotionUses,
+} from '../coupons/promotion-queries.ts';
 import { deleteCarts, lockCarts } from '../carts/queries.ts';
-import { type FoundBuyer, type NewBuyer, type NumberedCustomer, findOrderBuyers, findTakenNumbers, insertCustomers } from '../people/customers/buyer-queries.ts';
+import {
+  findOrderBuyers,
+  findTakenNumbers,
+  insertCustomers,
+  type FoundBuyer,
+  type NewBuyer,
+  type NumberedCustomer,
+} from '../people/customers/buyer-queries.ts';
 import { moveCartValues } from '../fields/queries.ts';
 import { limitLockWaits, unlimitLockWaits } from '../db/locks.ts';
-import { type Counters, lockCounters, setCounters } from '../platform/counters.ts';
+import { lockCounters, setCounters, type Counters } from '../platform/counters.ts';
 import { lockBundlesOf, refreshBundleStock } from '../catalogue/products/bundles.ts';
 import { lockStock, takeStock } from '../catalogue/products/stock-queries.ts';
 import { sql } from '../db/sql.ts';
-import { stockEvents } from '../catalogue/products/product-events.ts';
 
 export type { NewOrder, Placement, PlacementOptions };
 
@@ -335,66 +356,4 @@ export async function lockVersions(tx: Transaction, shopId: string, productIds: 
     select settings_version as "settingsVersion", ${productVersions(shopId, productIds)} as "productVersions"
     from shop where shop_id = ${shopId} for key share`);
   return row ?? { settingsVersion: 0, productVersions: [] };
-}
-
-type PlacedOrder = Pick<NewOrder, 'orderId' | 'appId' | 'couponCodeKey' | 'content' | 'lowStockLevel'> & {
-  orderNumber: string;
-  buyerId: string;
-};
-
-/**
- * The events of placed orders: the orders, new customers, stocks that fall to a level, coupons that cannot be redeemed
- * again. Stock alone does not count as a change of a product, or every order would also be a change of each of its
- * products.
- */
-export function placedEvents(
-  orders: readonly PlacedOrder[],
-  newCustomerIds: ReadonlySet<string>,
-  state: PlacementState,
-): NewEvent[] {
-  const placed = orders.flatMap(({ orderId, appId, orderNumber, buyerId }, index): NewEvent[] => {
-    const isFirst = orders.findIndex((other) => other.buyerId === buyerId) === index;
-    return [
-      ...(newCustomerIds.has(buyerId) && isFirst
-        ? [{ type: 'CUSTOMER_CREATE' as const, resourceId: buyerId, appId }]
-        : []),
-      { type: 'ORDER_CREATE', resourceId: orderId, appId, data: { orderNumber } },
-    ];
-  });
-  return [...placed, ...stockLevelEvents(orders, state), ...usedUpCoupons(orders, state)];
-}
-
-function stockLevelEvents(orders: readonly PlacedOrder[], { stock, minStocks }: PlacementState): NewEvent[] {
-  // They all belong to one shop.
-  const shopLevel = orders[0]?.lowStockLevel ?? null;
-  return [...millionthsOrdered(orders)].flatMap(([productId, quantity]) => {
-    const before = stock.get(productId);
-    if (before === undefined) return [];
-    // A level is compared with, and shown as, a number with up to six decimals.
-    const after = (Math.round(Number(before) * 1e6) - Number(quantity)) / 1e6;
-    const events = stockEvents(Number(before), after, minStocks.get(productId) ?? shopLevel);
-    return events.map((event) => ({ ...event, resourceId: productId, appId: null }));
-  });
-}
-
-/** One event for each campaign: all of it is used up, or some of its codes. */
-function usedUpCoupons(orders: readonly PlacedOrder[], { coupons, campaigns }: PlacementState): NewEvent[] {
-  const usesOf = new Map<string, number>();
-  for (const { couponCodeKey } of orders) {
-    if (couponCodeKey !== null) usesOf.set(couponCodeKey, (usesOf.get(couponCodeKey) ?? 0) + 1);
-  }
-  return campaigns.flatMap(({ campaignId, used, usageLimit, campaignUsageLimit }): NewEvent[] => {
-    const redeemed = coupons.filter(
-      (coupon) => coupon.campaignId === campaignId && usesOf.has(coupon.codeKey),
-    );
-    const uses = redeemed.reduce((sum, { codeKey }) => sum + usesOf.get(codeKey)!, 0);
-    const isCampaignUsedUp = campaignUsageLimit !== null && uses > 0 && used + uses >= campaignUsageLimit;
-    const codes =
-      usageLimit === null
-        ? []
-        : redeemed.filter((coupon) => coupon.used + usesOf.get(coupon.codeKey)! >= usageLimit);
-    if (!isCampaignUsedUp && codes.length === 0) return [];
-    const data = { campaign: isCampaignUsedUp, coupons: codes.map(({ codeKey }) => codeKey) };
-    return [{ type: 'COUPON_USED_UP', resourceId: campaignId.toUpperCase(), appId: null, data }];
-  });
 }

@@ -2,7 +2,13 @@ import { Type } from 'typebox';
 import { Price } from '../http/price.ts';
 import { Id, Links, Nullable, Timestamp } from '../http/schemas.ts';
 import { ONE_LINE } from '../shops/settings/fields.ts';
-import { BENEFIT_KINDS, MAX_CODE_LENGTH, MAX_IDENTIFIER_LENGTH, MAX_CAMPAIGN_NAME_LENGTH, MAX_USES } from './campaign.ts';
+import {
+  BENEFIT_KINDS,
+  MAX_CODE_LENGTH,
+  MAX_IDENTIFIER_LENGTH,
+  MAX_CAMPAIGN_NAME_LENGTH,
+  MAX_USES,
+} from './campaign.ts';
 import { Decimal, Given } from '../http/request-fields.ts';
 
 const identifier = { description: 'Its alias, unique in the shop.', examples: ['summer_sale'] };

@@ -37,7 +37,9 @@ export async function giveConsent(
   if (!locked || locked.order.erasedAt) throw notFound();
   const { order } = locked;
   const settings = await shopSettings(tx, shopId);
-  const waiting = (await findDownloadDeliveries(tx, shopId, [orderId])).filter(({ beginsAt }) => beginsAt !== null);
+  const waiting = (await findDownloadDeliveries(tx, shopId, [orderId])).filter(
+    ({ beginsAt }) => beginsAt !== null,
+  );
   const ids = waiting.map(({ lineItemId }) => lineItemId);
   const lines = order.content.lines.filter(({ lineItemId }) => ids.includes(lineItemId));
   // It was sent twice.

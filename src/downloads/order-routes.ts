@@ -15,7 +15,13 @@ import { findDownloadDeliveries, saveDelivery } from './delivery-queries.ts';
 import { entitledPieces } from './entitlement.ts';
 import { findGivenKeys, restoreKeys } from './key-queries.ts';
 import { loadPurchase, type PurchasedItem } from './purchase.ts';
-import { DeliverBody, DeliveryBody, DownloadDeliveryList, type DeliveryJson, type DownloadState } from './schema.ts';
+import {
+  DeliverBody,
+  DeliveryBody,
+  DownloadDeliveryList,
+  type DeliveryJson,
+  type DownloadState,
+} from './schema.ts';
 import { supplyLocked } from './supply.ts';
 
 const shared = { under: 'manage', tag: 'downloads', labels: [] } as const;

@@ -83,7 +83,12 @@ function newDelivery(
 }
 
 /** The supply begins with the consent, or after the withdrawal period. It never ends by losing the consent. */
-function withBeginning(facts: SupplyFacts, line: ContentLine, delivery: DownloadDelivery, now: Date): DownloadDelivery {
+function withBeginning(
+  facts: SupplyFacts,
+  line: ContentLine,
+  delivery: DownloadDelivery,
+  now: Date,
+): DownloadDelivery {
   if (delivery.beginsAt === null) return delivery;
   const begins = supplyBegins(facts, line);
   if (begins && begins > now) return { ...delivery, beginsAt: begins };

@@ -13,7 +13,12 @@ import type { Content } from '../pricing/content.ts';
 import { recordEvents, type NewEvent } from '../platform/events/log.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { downloadsEmail, downloadsOf } from './downloads-email.ts';
-import { findDownloadDeliveries, isQueueBefore, saveDelivery, type DownloadDelivery } from './delivery-queries.ts';
+import {
+  findDownloadDeliveries,
+  isQueueBefore,
+  saveDelivery,
+  type DownloadDelivery,
+} from './delivery-queries.ts';
 import { warnOfFewKeys } from './few-keys.ts';
 import { findGivenKeys, giveKeys, revokeKeys } from './key-queries.ts';
 import { planSupply, type LinePlan } from './plan.ts';

@@ -35,7 +35,11 @@ export const GiftCardRequest = Given(
         }),
       ),
       name: Given(
-        Type.String({ maxLength: MAX_RECIPIENT_NAME_LENGTH, description: 'The name on it.', examples: ['Anna'] }),
+        Type.String({
+          maxLength: MAX_RECIPIENT_NAME_LENGTH,
+          description: 'The name on it.',
+          examples: ['Anna'],
+        }),
       ),
       message: Given(
         Type.String({

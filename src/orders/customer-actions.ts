@@ -10,12 +10,25 @@ import { shopSettings } from '../shops/settings/settings.ts';
 import { recordCancellation } from './cancel.ts';
 import { changeOrder, lockOrder } from './change.ts';
 import { moneyChange, moveStock, numbered, record, statesReached } from './manage-change.ts';
-import { isAnnounced, millionths, orderedLines, quantitiesOf, quantityText, sentLines, sentQuantities } from './quantities.ts';
+import {
+  isAnnounced,
+  millionths,
+  orderedLines,
+  quantitiesOf,
+  quantityText,
+  sentLines,
+  sentQuantities,
+} from './quantities.ts';
 import { findOrderActivity, insertReturn, type OrderActivity, type PartLine } from './manage-queries.ts';
 import { orderLineOf, partsOf, partText } from './manage-shipments.ts';
 import { returnNoticeEmail, type ReturnAnnounced } from './return-request-emails.ts';
 import { revised } from './revision.ts';
-import { type CustomerOrder, hasWithdrawalRight, isInReturnPeriod, isInWithdrawalPeriod } from './withdrawal-period.ts';
+import {
+  type CustomerOrder,
+  hasWithdrawalRight,
+  isInReturnPeriod,
+  isInWithdrawalPeriod,
+} from './withdrawal-period.ts';
 import { revokeSoldCards } from './sold-cards/revoke.ts';
 import { withdrawalAcknowledgement } from './withdrawal-emails.ts';
 
@@ -246,7 +259,10 @@ async function removeUnsent(
   await moveStock(
     { tx, shopId },
     open,
-    unsentLines.map((part) => ({ productId: orderLineOf(part, open).productId, quantity: Number(part.quantity) })),
+    unsentLines.map((part) => ({
+      productId: orderLineOf(part, open).productId,
+      quantity: Number(part.quantity),
+    })),
   );
   await revokeSoldCards(tx, shopId, order, unsentLines, { appId: null, isWithdrawal: true });
   const isChanged = unsentLines.length > 0;

@@ -154,7 +154,10 @@ async function receiveGoods(call: UpdateCall, open: OpenOrder, returned: Return)
     await moveStock(
       call,
       open,
-      lines.map((part) => ({ productId: orderLineOf(part, open).productId, quantity: Number(part.quantity) })),
+      lines.map((part) => ({
+        productId: orderLineOf(part, open).productId,
+        quantity: Number(part.quantity),
+      })),
     );
   }
   const isWithdrawal = returned.origin === 'withdrawal';

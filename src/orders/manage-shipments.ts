@@ -11,9 +11,29 @@ import { recordEvents } from '../platform/events/log.ts';
 import { toDecimal } from '../kernel/money.ts';
 import { type OrderChanges, changeOrder } from './change.ts';
 import { lineText } from './line-text.ts';
-import { type OpenOrder, exactAmount, manageOperation, managedOrder, moveStock, numbered, openOrder, payableOf, record, refuseCancelled, statesReached } from './manage-change.ts';
+import {
+  type OpenOrder,
+  exactAmount,
+  manageOperation,
+  managedOrder,
+  moveStock,
+  numbered,
+  openOrder,
+  payableOf,
+  record,
+  refuseCancelled,
+  statesReached,
+} from './manage-change.ts';
 import { isAnnounced, isBack, quantitiesOf, quantityText, sentLines, unshippedLines } from './quantities.ts';
-import { type PartLine, type Return, type Shipment, deleteShipment, insertFurtherParcels, insertReturn, insertShipment } from './manage-queries.ts';
+import {
+  type PartLine,
+  type Return,
+  type Shipment,
+  deleteShipment,
+  insertFurtherParcels,
+  insertReturn,
+  insertShipment,
+} from './manage-queries.ts';
 import { NewReturn, NewShipment } from './manage-schema.ts';
 import { emailAddressOf } from './order-email.ts';
 import { captureWhenSent } from './payments/capture.ts';

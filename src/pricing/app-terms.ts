@@ -3,11 +3,18 @@ import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { ChosenPart } from './bundles.ts';
 import type { CartProduct } from './cart-product.ts';
-import type { AppTaxes, CartInput, CartSelection, GivenTax, LineInput, LinePrices, StoredLine } from './input.ts';
+import type {
+  AppTaxes,
+  CartInput,
+  CartSelection,
+  GivenTax,
+  LineInput,
+  LinePrices,
+  StoredLine,
+} from './input.ts';
 import { ownPrice } from './totals.ts';
 import { deliveryOf } from './delivery.ts';
 import { taxClassFor } from './tax.ts';
-
 
 /** A line whose product exists and can be sold; a bundle with its parts. */
 export type KnownLine = LineInput & {

@@ -33,10 +33,24 @@ import {
   type DeliveryQuestion,
 } from './delivery-option.ts';
 import type { DaySpan } from './delivery-span.ts';
-import { type AppPrice, type KnownLine, type LinePriceQuestion, type TaxQuestion, appPricesOf, linePriceQuestion, taxQuestion, taxesOfApps } from './app-terms.ts';
+import {
+  type AppPrice,
+  type KnownLine,
+  type LinePriceQuestion,
+  type TaxQuestion,
+  appPricesOf,
+  linePriceQuestion,
+  taxQuestion,
+  taxesOfApps,
+} from './app-terms.ts';
 import { chosenParts } from './bundles.ts';
 import { partLines, pricedBundle } from './part-lines.ts';
-import { contentPromotions, findPromotionByCode, promotionsFor, type ContentPromotion } from './cart-promotions.ts';
+import {
+  contentPromotions,
+  findPromotionByCode,
+  promotionsFor,
+  type ContentPromotion,
+} from './cart-promotions.ts';
 import { priceListsFor } from './price-lists.ts';
 import { toShownPrice, type AppliedTax } from './tax.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
@@ -267,7 +281,8 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
     basketDiscount: totals.basketDiscount,
     coupon: totals.coupon && {
       couponLineItemId: cart.couponLineItemId!,
-      couponCampaignId: cart.coupon?.campaignId ?? findPromotionByCode(cart.couponCodeKey!, settings)!.promotionId,
+      couponCampaignId:
+        cart.coupon?.campaignId ?? findPromotionByCode(cart.couponCodeKey!, settings)!.promotionId,
       codeKey: totals.coupon.problems.length === 0 ? (cart.coupon?.codeKey ?? cart.couponCodeKey!) : null,
       ...(cart.coupon && { terms: couponTerms(cart.coupon, cart.currency, settings) }),
       amount: totals.coupon.amount,

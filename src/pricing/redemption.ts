@@ -2,7 +2,14 @@ import { percentOf } from '../kernel/money.ts';
 import { inCurrency } from '../catalogue/products/prices.ts';
 import type { PaymentMethod } from '../shops/settings/settings.ts';
 import type { Delivery } from './delivery.ts';
-import { COUPON_PROBLEMS, type CartInput, type CouponInput, type CouponProblem, type LineInput, type ShopRules } from './input.ts';
+import {
+  COUPON_PROBLEMS,
+  type CartInput,
+  type CouponInput,
+  type CouponProblem,
+  type LineInput,
+  type ShopRules,
+} from './input.ts';
 import { type Taxed, sum } from './shares.ts';
 
 type CouponedProduct = Pick<LineInput['product'], 'productId' | 'masterId' | 'giftCard'>;

@@ -6,7 +6,13 @@ import { regionalVat, standardVat } from '../shops/taxes/vat-rates.ts';
 import type { ShopRules } from './input.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
 import { isInEu } from '../shops/countries/countries.ts';
-import { type Place, type TaxRegion, type TaxTerritory, taxTerritoryOf, vatStateOf } from '../shops/countries/tax-territories.ts';
+import {
+  type Place,
+  type TaxRegion,
+  type TaxTerritory,
+  taxTerritoryOf,
+  vatStateOf,
+} from '../shops/countries/tax-territories.ts';
 
 /** The product's own class, or else the shop's default. */
 export function taxClassFor(

@@ -39,7 +39,9 @@ export function refusedLines(
             html`<tr>
               ${line.map(
                 (text, column) =>
-                  html`<td data-title="${titles[column]}" ${column === 0 && html`class="number"`}>${text}</td>`,
+                  html`<td data-title="${titles[column]}" ${column === 0 && html`class="number"`}>
+                    ${text}
+                  </td>`,
               )}
             </tr>`,
         )}

@@ -93,7 +93,9 @@ export function segmentPages(pages: ShopPages): void {
       const { messages } = visit;
       const { name } = readFields(SEGMENT, form, visit);
       const typed = readFields(FILTER, form, visit);
-      const filter = givenValues((parameter) => typed[inputOfFilter(parameter)]!.slice(0, MAX_SEGMENT_VALUE_LENGTH));
+      const filter = givenValues((parameter) =>
+        typed[inputOfFilter(parameter)]!.slice(0, MAX_SEGMENT_VALUE_LENGTH),
+      );
       if (Object.keys(filter).length === 0) throw badRequest(messages.customers.segmentEmpty);
       await visit.inTransaction(async (call, tx) => {
         // A segment that has this name already gets the filter.

@@ -169,7 +169,9 @@ function fieldTable(visit: ShopVisit, title: string, fields: readonly CustomFiel
             (field) =>
               html`<tr>
                 <td>
-                  <a href="${adminPath(visit, `${PATH}/${field.fieldId}`)}">${customFieldName(field, visit)}</a>
+                  <a href="${adminPath(visit, `${PATH}/${field.fieldId}`)}"
+                    >${customFieldName(field, visit)}</a
+                  >
                   ${field.appId !== null && html`<span class="quiet">${words.ofApp}</span>`}
                 </td>
                 <td><code>${fullKey(field)}</code></td>

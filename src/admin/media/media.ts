@@ -1,5 +1,10 @@
 import { addLibraryImage, addToProduct, setCategoryPicture } from '../../catalogue/media/library.ts';
-import { findLibraryPicture, findNewestPictures, findPicturesByName, type LibraryPicture } from '../../catalogue/media/queries.ts';
+import {
+  findLibraryPicture,
+  findNewestPictures,
+  findPicturesByName,
+  type LibraryPicture,
+} from '../../catalogue/media/queries.ts';
 import { addImage } from '../../catalogue/products/slideshow.ts';
 import type { Transaction } from '../../db/database.ts';
 import { notFound } from '../../http/errors.ts';
@@ -20,8 +25,25 @@ import { recordAction } from '../record-action.ts';
 import { savedNotice, saveSettings } from '../settings/save.ts';
 import { settingsBreadcrumbs } from '../settings/section-page.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { addressAt, isPicturePlace, PLACE_SETTINGS, pathOfPicture, PLACE_PATHS, settingsWithPicture, THUMBNAIL, type PicturePlace } from './look.ts';
-import { chooseButton, pickTargetPage, parseTarget, pickerLink, pickTarget, toParameter, type PickTarget } from './picker.ts';
+import {
+  addressAt,
+  isPicturePlace,
+  PLACE_SETTINGS,
+  pathOfPicture,
+  PLACE_PATHS,
+  settingsWithPicture,
+  THUMBNAIL,
+  type PicturePlace,
+} from './look.ts';
+import {
+  chooseButton,
+  pickTargetPage,
+  parseTarget,
+  pickerLink,
+  pickTarget,
+  toParameter,
+  type PickTarget,
+} from './picker.ts';
 import {
   mediaBreadcrumbs,
   pathOf,

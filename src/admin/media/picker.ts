@@ -25,7 +25,8 @@ const PERMISSIONS: Readonly<Record<PickTarget['kind'], Permission>> = {
 };
 
 /** As an address names it: `logo`, `product.<id>`. */
-export const toParameter = (target: PickTarget) => ('id' in target ? `${target.kind}.${target.id}` : target.kind);
+export const toParameter = (target: PickTarget) =>
+  'id' in target ? `${target.kind}.${target.id}` : target.kind;
 
 export function parseTarget(text: string): PickTarget | undefined {
   const [kind = '', id = ''] = text.split('.', 2);
@@ -58,7 +59,12 @@ export function pickerLink(visit: ShopVisit, target: PickTarget, part?: string):
 }
 
 /** The button that chooses a picture. Without scripts, one copies the address for a text. */
-export function chooseButton(visit: ShopVisit, target: PickTarget, picture: LibraryPicture, alt: string): Markup {
+export function chooseButton(
+  visit: ShopVisit,
+  target: PickTarget,
+  picture: LibraryPicture,
+  alt: string,
+): Markup {
   const messages = visit.messages.media;
   const { imageKey, name } = picture;
   const label = messages.chooseNamed({ name });

@@ -253,4 +253,3 @@ async function picturePage(visit: ShopVisit, picture: LibraryPicture, draft?: Dr
     </div>`,
   };
 }
-

@@ -224,7 +224,11 @@ function showUpload(visit: ShopVisit, system: ExportSystem, draft: Draft | undef
 function exportField(visit: ShopVisit): Markup {
   const words = visit.messages.moveIn;
   const megabytes = String(FILE_LIMIT / 1_048_576);
-  return fileField({ label: words.file, hint: words.fileHint({ megabytes, files: String(MAX_FILES) }), accept: '.csv,.tsv,.txt,.zip,text/csv,text/plain,application/zip' });
+  return fileField({
+    label: words.file,
+    hint: words.fileHint({ megabytes, files: String(MAX_FILES) }),
+    accept: '.csv,.tsv,.txt,.zip,text/csv,text/plain,application/zip',
+  });
 }
 
 async function saveFirstFile(visit: ShopVisit, system: ExportSystem, file: Upload): Promise<Redirect> {

@@ -163,7 +163,8 @@ function periodOf(visit: ShopVisit, request: PageRequest): AccountingPeriod {
   return period;
 }
 
-const daysText = ({ from, end }: AccountingPeriod) => `${dayOf(from)}-${dayOf(new Date(end.getTime() - DAY))}`;
+const daysText = ({ from, end }: AccountingPeriod) =>
+  `${dayOf(from)}-${dayOf(new Date(end.getTime() - DAY))}`;
 
 /** Orders first, then credit notes with negative amounts. */
 async function* accountingText(visit: ShopVisit, period: AccountingPeriod): AsyncGenerator<string> {

@@ -11,7 +11,21 @@ import { adminPath } from '../visit.ts';
 import { businessCard } from './business.ts';
 import { undoPath } from './shipment-actions.ts';
 import { amountsText, isReturnWaiting } from './return-actions.ts';
-import { type OrderAmount, type OrderLine, type OrderView, type OrderedGoods, goodsOf, leftToShip, lineName, linePicture, linesOf, moneyIn, bundlePartsOf, payableAmount, returnedQuantities, taxLines } from './order-view.ts';
+import {
+  bundlePartsOf,
+  goodsOf,
+  lineName,
+  linePicture,
+  linesOf,
+  moneyIn,
+  payableAmount,
+  taxLines,
+  type OrderAmount,
+  type OrderedGoods,
+  type OrderLine,
+  type OrderView,
+} from './order-view.ts';
+import { leftToShip, returnedQuantities } from './quantities.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { sum } from '../../pricing/shares.ts';
 import { toMinor } from '../../kernel/money.ts';

@@ -7,13 +7,16 @@ import { isId } from '../../kernel/ids.ts';
 import { notFound } from '../../http/errors.ts';
 import { type DocumentRow, findDocuments } from '../../orders/documents/queries.ts';
 import type { HistoryEntry, ManagedOrderAnswer } from '../../orders/manage-schema.ts';
-import { type DocumentTransport, findDocumentTransports, findTransport } from '../../orders/transport/queries.ts';
+import {
+  type DocumentTransport,
+  findDocumentTransports,
+  findTransport,
+} from '../../orders/transport/queries.ts';
 import { emailProblemNotice } from '../components/email-problem.ts';
 import { imagePath } from '../../platform/media/images.ts';
 import type { ShopVisit } from '../visit.ts';
 import { findUserEmails } from './queries.ts';
 import { markSeen } from '../../orders/queries.ts';
-import { isBack, millionths } from '../../orders/quantities.ts';
 import { formatsOf } from '../../http/formats.ts';
 import { type Content, taxesByRate } from '../../pricing/content.ts';
 import { untaxedReasons } from '../../pricing/shown-lines.ts';
@@ -134,63 +137,6 @@ export function linePicture({ images }: Pick<OrderLine, 'images'>): Markup {
     >${image && html`<img src="${imagePath(image.url)}" alt="" width="48" height="48" loading="lazy" />`}</span
   >`;
 }
-
-interface Part {
-  lines: readonly { lineItemId: string; quantity: number }[];
-}
-
-const MILLION = 1_000_000;
-
-/** The quantity of each line in these parts. */
-function quantitiesIn(parts: readonly Part[]): Map<string, number> {
-  const sums = new Map<string, number>();
-  for (const { lineItemId, quantity } of parts.flatMap(({ lines }) => lines)) {
-    sums.set(lineItemId, (sums.get(lineItemId) ?? 0) + millionths(quantity));
-  }
-  return sums;
-}
-
-const orderedIn = (order: ManagedOrderAnswer): Part => ({
-  lines: goodsOf(order).map(({ lineItemId, amount }) => ({ lineItemId, quantity: amount })),
-});
-
-function difference(whole: ReadonlyMap<string, number>, less: ReadonlyMap<string, number>) {
-  return new Map(
-    [...whole].map(([lineItemId, quantity]) => [
-      lineItemId,
-      Math.max(0, quantity - (less.get(lineItemId) ?? 0)) / MILLION,
-    ]),
-  );
-}
-
-/** The unsent quantity of each line. */
-export function leftToShip(order: ManagedOrderAnswer): Map<string, number> {
-  return difference(quantitiesIn([orderedIn(order)]), quantitiesIn(order.management.shipments));
-}
-
-/** The quantity of each line at the customer. An order marked as sent without shipments was sent in full. */
-export function leftToReturn(order: ManagedOrderAnswer): Map<string, number> {
-  const { shipments, returns } = order.management;
-  const isMarked = order.dispatchedOn !== null || order.deliveredOn !== null;
-  const sent = shipments.length === 0 && isMarked ? [orderedIn(order)] : shipments;
-  return difference(quantitiesIn(sent), quantitiesIn(returns.filter(isBack)));
-}
-
-/** The quantity of each line that came back. */
-export function returnedQuantities(order: ManagedOrderAnswer): Map<string, number> {
-  return difference(quantitiesIn(order.management.returns.filter(isBack)), new Map());
-}
-
-/** Some of the items came back, and not all. Unsent items of a cancelled order do not come back. */
-export function isOrderPartlyReturned(order: ManagedOrderAnswer): boolean {
-  const { returns, cancelledOn } = order.management;
-  const back = quantitiesIn(returns.filter(isBack));
-  const kept = difference(quantitiesIn([orderedIn(order)]), back);
-  return cancelledOn === null && back.size > 0 && !isNothing(kept);
-}
-
-export const isNothing = (quantities: ReadonlyMap<string, number>) =>
-  [...quantities.values()].every((quantity) => quantity === 0);
 
 type TaxedContent = Pick<Content, 'taxes' | 'taxType' | 'currency'>;
 

@@ -22,7 +22,15 @@ import type { Draft } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { OrderAction, SavedAction } from './action.ts';
 import { requireJustified } from './money-actions.ts';
-import { type OrderReturn, type OrderView, goodsOf, isNothing, leftToReturn, lineName, moneyIn, readManagedOrder } from './order-view.ts';
+import {
+  goodsOf,
+  lineName,
+  moneyIn,
+  readManagedOrder,
+  type OrderReturn,
+  type OrderView,
+} from './order-view.ts';
+import { isNothing, leftToReturn } from './quantities.ts';
 import { lineQuantityFields, typedLines } from './shipment-actions.ts';
 
 const RETURN = declareForm(createReturn, ({ orders: { returns: messages } }) => ({

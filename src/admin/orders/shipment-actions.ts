@@ -13,7 +13,8 @@ import type { Draft } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { OrderAction } from './action.ts';
 import { LINE } from './line-form.ts';
-import { type OrderView, goodsOf, isNothing, leftToShip, lineName, moneyIn, payableAmount } from './order-view.ts';
+import { goodsOf, lineName, moneyIn, payableAmount, type OrderView } from './order-view.ts';
+import { isNothing, leftToShip } from './quantities.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
 export const SHIPMENT = declareForm(createShipment, ({ orders: { shipping: messages } }) => ({

@@ -100,7 +100,8 @@ export function bulkEdit(pages: ShopPages): void {
         for await (const targets of eachTarget(visit, action, ids)) {
           productIds.push(...targets.map(({ productId }) => productId));
         }
-        if (productIds.length > MAX_EDITED_PRODUCTS) throw badRequest(words.tooMany({ limit: MAX_EDITED_PRODUCTS }));
+        if (productIds.length > MAX_EDITED_PRODUCTS)
+          throw badRequest(words.tooMany({ limit: MAX_EDITED_PRODUCTS }));
         if (productIds.length === 0) throw badRequest(words.nothingToChange);
         const editId = await db.transaction(async (tx) => {
           if (await hasManyRunningEdits(tx, shopId)) throw badRequest(words.stillRunning);

@@ -222,7 +222,11 @@ function changeDataSheet({ isAnyChanged, valueOf }: ProductFormReader, { set }: 
   }
 }
 
-function changeVideos({ isChanged, valueOf }: ProductFormReader, { push }: PatchWriter, { facts }: ProductRow) {
+function changeVideos(
+  { isChanged, valueOf }: ProductFormReader,
+  { push }: PatchWriter,
+  { facts }: ProductRow,
+) {
   if (!isChanged('videos')) return;
   for (const { source } of facts.videos ?? []) {
     push({ op: 'remove', path: '/video', value: { id: source } });

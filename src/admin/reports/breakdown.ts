@@ -8,7 +8,15 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { closedAmounts, type ReportTotals } from './periods.ts';
 import { findAppNames, findGroupNames, findReportedProducts, type ReportedProduct } from './queries.ts';
 
-export const BREAKDOWN_PARTS = ['product', 'category', 'country', 'payment', 'source', 'group', 'customer'] as const;
+export const BREAKDOWN_PARTS = [
+  'product',
+  'category',
+  'country',
+  'payment',
+  'source',
+  'group',
+  'customer',
+] as const;
 export type BreakdownPart = (typeof BREAKDOWN_PARTS)[number];
 
 /** A visit that reads what the database held at one moment, so that the parts of a report sum to its totals. */

@@ -17,7 +17,13 @@ import { HOME_SCRIPT, UPLOT, UPLOT_STYLESHEET } from '../layout/assets.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { conversionCard, conversionRows, loadConversion } from './conversion.ts';
-import { loadReport, BREAKDOWN_PARTS, type BreakdownPart, type Report, type ReportVisit } from './breakdown.ts';
+import {
+  loadReport,
+  BREAKDOWN_PARTS,
+  type BreakdownPart,
+  type Report,
+  type ReportVisit,
+} from './breakdown.ts';
 import {
   comparedWith,
   COMPARISONS,

@@ -90,11 +90,13 @@ function foundSettings(visit: ShopVisit, text: string): Markup {
 /** Single settings by their names and explanations, with the address of the very field. */
 export function settingHits(visit: ShopVisit, text: string, limit: number) {
   if (!visit.may('settings_read')) return [];
-  return searchSettings(text, visit.messages, visit.language, limit).map(({ page, anchor, label, place }) => ({
-    href: `${adminPath(visit, `/settings/${page}`)}#${anchor}`,
-    text: label,
-    note: place,
-  }));
+  return searchSettings(text, visit.messages, visit.language, limit).map(
+    ({ page, anchor, label, place }) => ({
+      href: `${adminPath(visit, `/settings/${page}`)}#${anchor}`,
+      text: label,
+      note: place,
+    }),
+  );
 }
 
 function mayOpen({ may, settings }: ShopVisit, page: PageName): boolean {

@@ -1,12 +1,19 @@
 import { countryName } from '../../shops/countries/countries.ts';
-import { pathText, type Problem, type SettingsRule, type SettingsProblem } from '../../shops/settings/problem.ts';
+import {
+  pathText,
+  type Problem,
+  type SettingsRule,
+  type SettingsProblem,
+} from '../../shops/settings/problem.ts';
 import type { ShopVisit } from '../visit.ts';
 import { wordPath } from './field-kind.ts';
 import { settingsMessages } from './settings-messages.ts';
 
 /** The message of every rule; a missing one, or one that names something unknown to its rule, does not compile. */
 type RuleTexts = {
-  readonly [Name in SettingsRule['name']]: string | ((values: ShownValues<Extract<SettingsRule, { name: Name }>>) => string);
+  readonly [Name in SettingsRule['name']]:
+    | string
+    | ((values: ShownValues<Extract<SettingsRule, { name: Name }>>) => string);
 };
 
 type ShownValues<Values> = { readonly [Key in keyof Values]: string };

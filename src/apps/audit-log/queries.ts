@@ -48,7 +48,13 @@ export const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'COMMAND'] as c
  * Newest first. Entries of an app are indexed by method, so a rarely used method is found at once; all entries of an
  * app are the union over the methods.
  */
-export function findAuditEntries(db: Queries, shopId: string, filter: EntryFilter, limit: number, offset: number) {
+export function findAuditEntries(
+  db: Queries,
+  shopId: string,
+  filter: EntryFilter,
+  limit: number,
+  offset: number,
+) {
   const { appId, method } = filter;
   if (appId === null || method !== null) {
     return db.many<EntryRow>(sql`

@@ -2,7 +2,14 @@ import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
 import type { Scope } from '../../http/scopes.ts';
 import { findAgreed } from './queries.ts';
-import type { ActionEntry, AppCall, AppPaymentMethod, BlockEntry, ManifestEntry, StorefrontEntry } from './schema.ts';
+import type {
+  ActionEntry,
+  AppCall,
+  AppPaymentMethod,
+  BlockEntry,
+  ManifestEntry,
+  StorefrontEntry,
+} from './schema.ts';
 
 /** An app that the merchant has agreed to, with what it adds to the admin and to the storefront. */
 export interface InstalledApp {

@@ -8,7 +8,8 @@ import {
   type OfferedDeliveries,
 } from '../../carts/delivery-options.ts';
 import { anyText } from '../../catalogue/products/render.ts';
-import { cartDelivery, isDelivered } from '../../checkout/new-order.ts';
+import { cartDelivery } from '../../checkout/cart-delivery.ts';
+import { isDelivered } from '../../checkout/new-order.ts';
 import { isRefusal } from '../../http/errors.ts';
 import { textIn } from '../../http/locale.ts';
 import { messagesIn } from '../../kernel/messages.ts';

@@ -91,7 +91,13 @@ export async function importProducts(db: Database, options: ImportOptions): Prom
   const columns = mappedColumns(options.mapping, settings);
   const { decimalSign, visible } = options;
   const reading: RowReading = { columns, decimalSign, visible };
-  const report: ProductImportReport = { created: 0, changed: 0, unchanged: 0, problems: [], newCategories: [] };
+  const report: ProductImportReport = {
+    created: 0,
+    changed: 0,
+    unchanged: 0,
+    problems: [],
+    newCategories: [],
+  };
   const run: Run = { db, options, reading, report, promised: new NumberLines() };
   const atOnce = onBatch || isCheck ? 1 : BATCHES_AT_ONCE;
   let isAnalysed = isCheck;

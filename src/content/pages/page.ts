@@ -1,7 +1,14 @@
 import { invalid, Refusal } from '../../http/errors.ts';
 import { parseMoment } from '../../http/dates.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import { knownBlock, MAX_PAGE_CHARACTERS, MAX_LISTS, MAX_PAGE_PICTURES, sizeOf, type Block } from '../blocks.ts';
+import {
+  knownBlock,
+  MAX_PAGE_CHARACTERS,
+  MAX_LISTS,
+  MAX_PAGE_PICTURES,
+  sizeOf,
+  type Block,
+} from '../blocks.ts';
 import { MAX_SLUG_LENGTH, type PageKind, type PageBody } from './schema.ts';
 
 /** A page as it is stored. */
@@ -90,7 +97,8 @@ export function pageOf(
 export function requireSize(blocks: readonly Block[]): void {
   const { characters, pictures, lists } = sizeOf(blocks);
   if (characters > MAX_PAGE_CHARACTERS) throw new Refusal('PAGE_TOO_LONG', { limit: MAX_PAGE_CHARACTERS });
-  if (pictures > MAX_PAGE_PICTURES) throw new Refusal('PAGE_WITH_TOO_MANY_PICTURES', { limit: MAX_PAGE_PICTURES });
+  if (pictures > MAX_PAGE_PICTURES)
+    throw new Refusal('PAGE_WITH_TOO_MANY_PICTURES', { limit: MAX_PAGE_PICTURES });
   if (lists > MAX_LISTS) throw new Refusal('PAGE_WITH_TOO_MANY_LISTS', { limit: MAX_LISTS });
 }
 

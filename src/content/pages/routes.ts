@@ -48,7 +48,10 @@ export const listPages = operation({
   query: Type.Object({
     ...parameters,
     kind: Type.Optional(
-      Type.Enum([...PAGE_KINDS], { description: 'Only pages of this kind. Absent: all.', examples: ['post'] }),
+      Type.Enum([...PAGE_KINDS], {
+        description: 'Only pages of this kind. Absent: all.',
+        examples: ['post'],
+      }),
     ),
   }),
   answer: PageList,

@@ -16,7 +16,14 @@ import { causeOf } from '../log.ts';
 import { NewShopId, OfShop, PlanName, ShopIdParameter } from '../schema.ts';
 import { lockHostedShop } from '../queries.ts';
 import { refuseUnknownPlan } from '../shops.ts';
-import { askForBackup, findBackup, findBackups, findBackupPlan, isWholeShop, type ShopBackup } from './queries.ts';
+import {
+  askForBackup,
+  findBackup,
+  findBackups,
+  findBackupPlan,
+  isWholeShop,
+  type ShopBackup,
+} from './queries.ts';
 import {
   findRestore,
   insertRestore,

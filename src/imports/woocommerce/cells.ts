@@ -24,7 +24,8 @@ const MAX_ATTRIBUTES = 100;
 export function wooCommerceAttributes(row: TableRow): Map<string, string[]> {
   const attributes = new Map<string, string[]>();
   for (let number = 1; number <= MAX_ATTRIBUTES; number++) {
-    const titles = (column: WooCommerceColumn) => TITLES[column].map((title) => title.replace('#', String(number)));
+    const titles = (column: WooCommerceColumn) =>
+      TITLES[column].map((title) => title.replace('#', String(number)));
     const names = titles('attributeName');
     if (!names.some(row.has)) break;
     const name = wooCommerceText(row.cell(...names));

@@ -208,7 +208,9 @@ function deliveryOf(
   return to && filled(to.country) ? { name: addresseeName(to), place: placeOf(to) } : null;
 }
 
-function placeOf(place: Partial<Pick<Address, keyof InvoicePlace>> | { [Key in keyof InvoicePlace]?: string | undefined }) {
+function placeOf(
+  place: Partial<Pick<Address, keyof InvoicePlace>> | { [Key in keyof InvoicePlace]?: string | undefined },
+) {
   return {
     street: textOrNull(place.street),
     streetDetails: textOrNull(place.streetDetails),
@@ -273,7 +275,11 @@ const MAX_DIFFERENCE = 0.02;
  * The price without tax, with up to four decimals more than an amount. Where the rounding of the amount is more than
  * readers accept, as in currencies without decimals, the price is that of the whole quantity.
  */
-function priceOf(line: ContentLine, amount: number, content: Content): Pick<InvoiceLine, 'price' | 'priceQuantity'> {
+function priceOf(
+  line: ContentLine,
+  amount: number,
+  content: Content,
+): Pick<InvoiceLine, 'price' | 'priceQuantity'> {
   const { quantity, orderUnit } = line;
   const priceQuantity = String(orderUnit.priceQuantity);
   const price = netPrice(line, content);
@@ -308,7 +314,11 @@ export function taxCategoryOf(
   { terms, content }: Pick<DocumentFacts, 'terms' | 'content'>,
 ): InvoiceTaxCategory {
   const words = messagesIn(terms.locale).documents;
-  const untaxed = (code: InvoiceTaxCategory['code'], reason: string | null, reasonCode: string | null = null) => ({
+  const untaxed = (
+    code: InvoiceTaxCategory['code'],
+    reason: string | null,
+    reasonCode: string | null = null,
+  ) => ({
     code,
     rate: 0,
     reason,

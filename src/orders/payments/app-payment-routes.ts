@@ -86,7 +86,13 @@ export function appPayments(api: Operations): void {
     if (isDeepStrictEqual(after, before)) return toAnswer(after);
     await updateReported(tx, shopId, after);
     await nameAttempt(tx, shopId, paymentId, paymentId);
-    await settle(tx, shopId, { orderId, attemptId: paymentId }, appPaymentOutcome(after), body.message ?? null);
+    await settle(
+      tx,
+      shopId,
+      { orderId, attemptId: paymentId },
+      appPaymentOutcome(after),
+      body.message ?? null,
+    );
     if (body.refunds) await requestRefundChecks(tx, shopId, orderId, paymentId);
     if (after.state !== before.state) {
       const { state, currency } = after;

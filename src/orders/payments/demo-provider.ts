@@ -92,7 +92,11 @@ export function moveDemoPayment(
   db: Queries,
   shopId: string,
   paymentId: string,
-  { from, to, paidAt = null }: { from: PaymentOutcome['state'][]; to: PaymentOutcome['state']; paidAt?: Date | null },
+  {
+    from,
+    to,
+    paidAt = null,
+  }: { from: PaymentOutcome['state'][]; to: PaymentOutcome['state']; paidAt?: Date | null },
 ) {
   return db.run(sql`
     update demo_payment set state = ${to}, paid_at = ${paidAt}

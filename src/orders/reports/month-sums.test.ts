@@ -13,7 +13,14 @@ import { halfOf, SEED } from '../../../test/seed.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { reportSums } from './counting.ts';
-import { countDay, DIMENSIONS, findStaleDays, sumDays, type DayPart, type ReportDimension } from './day-sums.ts';
+import {
+  countDay,
+  DIMENSIONS,
+  findStaleDays,
+  sumDays,
+  type DayPart,
+  type ReportDimension,
+} from './day-sums.ts';
 import { findChangedMonths, findSummedMonths, sumMonth } from './month-sums.ts';
 import { daysOf, wholeMonthsOf, type ReportPeriod } from './period.ts';
 import { findBreakdown } from './queries.ts';

@@ -120,7 +120,8 @@ function form(visit: Visit, refused: Typed | undefined): Markup {
     </div>
     <div class="field">
       <label for="text">${messages.message}</label>
-      <textarea id="text" name="text" rows="4" maxlength="${MAX_ACCESS_TEXT_LENGTH}">${refused?.text}</textarea>
+      <textarea id="text" name="text" rows="4" maxlength="${MAX_ACCESS_TEXT_LENGTH}">
+${refused?.text}</textarea>
     </div>
     <button class="button">${messages.send}</button>
   </form>`;

@@ -204,28 +204,28 @@ function couponForm(visit: Visit, { cart, view }: VisitorCart, rejection: Reject
   const messages = messagesIn(visit.locale).storefront.cart;
   const { couponLineItem } = view.lineItemContainer;
   return html`${
-      couponLineItem &&
-      html`${
-          couponLineItem.validationErrors.length > 0 &&
-          html`<div class="notice">
-            <p class="error">${messages.inactiveCoupon}</p>
-            <ul>
-              ${couponLineItem.validationErrors.map((problem) => html`<li>${messages.problems[problem]}</li>`)}
-            </ul>
-          </div>`
-        }
-        <form method="post" action="${shopPath(visit, '/cart/coupon/remove')}">
-          <button class="quiet">${messages.removeCoupon({ code: cart.couponCodeKey ?? '' })}</button>
-        </form>`
-    }
-    ${codeForm(visit, {
-      path: '/cart/coupon',
-      id: 'code',
-      label: messages.couponCode,
-      maxLength: MAX_CODE_LENGTH,
-      button: messages.redeem,
-      rejected: rejection?.coupon,
-    })}`;
+    couponLineItem &&
+    html`${
+        couponLineItem.validationErrors.length > 0 &&
+        html`<div class="notice">
+          <p class="error">${messages.inactiveCoupon}</p>
+          <ul>
+            ${couponLineItem.validationErrors.map((problem) => html`<li>${messages.problems[problem]}</li>`)}
+          </ul>
+        </div>`
+      }
+      <form method="post" action="${shopPath(visit, '/cart/coupon/remove')}">
+        <button class="quiet">${messages.removeCoupon({ code: cart.couponCodeKey ?? '' })}</button>
+      </form>`
+  }
+  ${codeForm(visit, {
+    path: '/cart/coupon',
+    id: 'code',
+    label: messages.couponCode,
+    maxLength: MAX_CODE_LENGTH,
+    button: messages.redeem,
+    rejected: rejection?.coupon,
+  })}`;
 }
 
 /** The link to the checkout, or the reason why there is none. */

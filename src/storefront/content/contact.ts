@@ -76,7 +76,9 @@ async function requireContactForm({ db, shopId }: Visit): Promise<void> {
 function problemsOf({ locale }: Visit, { name, email, message }: ContactValues): ContactProblems {
   const messages = messagesIn(locale).storefront.content.contact;
   return {
-    ...(name.length > MAX_SENDER_NAME_LENGTH && { name: messages.longName({ limit: MAX_SENDER_NAME_LENGTH }) }),
+    ...(name.length > MAX_SENDER_NAME_LENGTH && {
+      name: messages.longName({ limit: MAX_SENDER_NAME_LENGTH }),
+    }),
     ...(!isEmailAddress(email) && { email: messages.wrongEmail }),
     ...(message === '' && { message: messages.noMessage }),
   };

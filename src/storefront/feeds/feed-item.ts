@@ -306,7 +306,10 @@ export function pictureUrls(pictures: FeedRow['pictures'], shopId: string, home:
   });
 }
 
-export function feedCategory({ mainCategory }: ProductRow, { categoryPath }: FeedContext): string | undefined {
+export function feedCategory(
+  { mainCategory }: ProductRow,
+  { categoryPath }: FeedContext,
+): string | undefined {
   if (!mainCategory) return undefined;
   const names = categoryPath(mainCategory.categoryId).map((name) => clean(name).replaceAll('>', ' ').trim());
   const path = names.filter((name) => name !== '').join(' > ');

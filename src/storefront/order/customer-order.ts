@@ -67,7 +67,10 @@ export function partList(
   parts: readonly PartLine[],
   others: readonly { text: string }[] = [],
 ): Markup | false {
-  const texts = [...parts.map((part) => describePart(visit, opened, part)), ...others.map(({ text }) => text)];
+  const texts = [
+    ...parts.map((part) => describePart(visit, opened, part)),
+    ...others.map(({ text }) => text),
+  ];
   return (
     texts.length > 0 &&
     html`<ul class="parts">

@@ -28,7 +28,13 @@ import { otherMethods } from '../payment/other-methods.ts';
 import { paymentNotice } from '../payment/payment-notice.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { shopPath, type Visit } from '../visit.ts';
-import { openOrderByToken, orderPageWith, partList, describePart, type OpenedOrder } from './customer-order.ts';
+import {
+  openOrderByToken,
+  orderPageWith,
+  partList,
+  describePart,
+  type OpenedOrder,
+} from './customer-order.ts';
 
 /** An order has few documents; more are not listed. */
 const MAX_DOCUMENTS = 50;

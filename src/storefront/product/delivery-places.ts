@@ -7,7 +7,13 @@ import { languageTag } from '../../http/locale.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { deliveryOffers, type DeliveryOffer, type OfferedGoods } from '../../pricing/delivery-offers.ts';
-import { type DeliveredProduct, type DeliveryDays, daySpanText, deliveryDays, deliverySpan } from '../../pricing/delivery-span.ts';
+import {
+  type DeliveredProduct,
+  type DeliveryDays,
+  daySpanText,
+  deliveryDays,
+  deliverySpan,
+} from '../../pricing/delivery-span.ts';
 import { askedPrice } from '../../catalogue/products/prices.ts';
 import { priceOfQuantity } from '../../pricing/quantity.ts';
 import { countryName } from '../../shops/countries/countries.ts';

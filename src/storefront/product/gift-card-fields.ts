@@ -1,5 +1,9 @@
 import type { Product } from '../../catalogue/products/schema.ts';
-import { MAX_GREETING_LENGTH, MAX_RECIPIENT_NAME_LENGTH, type GiftCardRequest } from '../../giftcards/wish.ts';
+import {
+  MAX_GREETING_LENGTH,
+  MAX_RECIPIENT_NAME_LENGTH,
+  type GiftCardRequest,
+} from '../../giftcards/wish.ts';
 import { dateText } from '../../http/dates.ts';
 import { ValidationError } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -47,7 +51,12 @@ export function giftCardFields({ locale }: Visit, product: Product): Markup | fa
     </div>
     <div class="field custom-text">
       <label for="giftCardName">${messages.name}</label>
-      <input id="giftCardName" name="giftCardName" maxlength="${MAX_RECIPIENT_NAME_LENGTH}" autocomplete="off" />
+      <input
+        id="giftCardName"
+        name="giftCardName"
+        maxlength="${MAX_RECIPIENT_NAME_LENGTH}"
+        autocomplete="off"
+      />
     </div>
     <div class="field custom-text">
       <label for="giftCardMessage">${messages.message}</label>

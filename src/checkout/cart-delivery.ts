@@ -1,0 +1,18 @@
+import type { PricedCart } from '../carts/cart.ts';
+import { zoneOfMethod } from '../pricing/delivery.ts';
+import { expectedDelivery, type DaySpan } from '../pricing/delivery-span.ts';
+import { quantityOfProduct } from '../pricing/quantity.ts';
+import type { ShippingMethod } from '../shops/settings/settings.ts';
+
+/** When a cart arrives with this method, if it is ordered now; undefined: unknown. */
+export function cartDelivery(
+  { priced: { content, products, totals }, settings }: PricedCart,
+  method: ShippingMethod,
+  now: Date,
+): DaySpan | undefined {
+  const delivered = products.map(({ facts, stock, productId }) => ({
+    facts,
+    isInStock: stock === null || stock >= quantityOfProduct(content.lines, productId),
+  }));
+  return expectedDelivery(delivered, method, zoneOfMethod(totals.delivery, method), settings, now);
+}
