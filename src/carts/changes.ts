@@ -15,7 +15,7 @@ import { amountOf, MAX_MINOR } from '../http/request-fields.ts';
 
 /** Decisions about everything in a cart except its lines, for the API and the storefront alike. */
 
-export type AddressKey = 'billingAddress' | 'shippingAddress';
+type AddressKey = 'billingAddress' | 'shippingAddress';
 
 /** The required fields of this address of a cart. */
 export function requiredFields(key: AddressKey, { mandatoryAddressFields }: Settings): string[] {

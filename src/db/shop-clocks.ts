@@ -26,3 +26,17 @@ export function createShopClocks(): ShopClocks {
     },
   };
 }
+
+interface BothClocks {
+  /** By the clock of the shop, which is ahead in a sandbox. */
+  now: Date;
+  serviceNow: Date;
+}
+
+/** A time by the clock of the shop as that of the service, by which background work is done. */
+export const atServiceClock = ({ now, serviceNow }: BothClocks, moment: Date) =>
+  new Date(moment.getTime() - (now.getTime() - serviceNow.getTime()));
+
+/** A time by the clock of the service as that of the shop. */
+export const atShopClock = ({ now, serviceNow }: BothClocks, moment: Date) =>
+  new Date(moment.getTime() + (now.getTime() - serviceNow.getTime()));

@@ -1,3 +1,4 @@
+import { atShopClock } from '../db/shop-clocks.ts';
 import { Type, type Static } from 'typebox';
 import { hasScope, requireScopes, type Caller } from '../http/callers.ts';
 import { toMilliseconds } from '../http/dates.ts';
@@ -12,7 +13,6 @@ import { shopSettings } from '../shops/settings/settings.ts';
 import { checkRule } from './check.ts';
 import { previewOf } from './preview.ts';
 import {
-  atShopClock,
   deleteRuleRow,
   findRule,
   findRules,

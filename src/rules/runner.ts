@@ -1,3 +1,4 @@
+import { atServiceClock } from '../db/shop-clocks.ts';
 import { performance } from 'node:perf_hooks';
 import type { FastifyBaseLogger } from 'fastify';
 import { isDatabaseAway } from '../db/failure.ts';
@@ -12,7 +13,6 @@ import { act } from './act.ts';
 import { areConditionsMet, heldConditions } from './decide.ts';
 import { factTypes, loadShopThing, loadThings, type RuleThing } from './facts.ts';
 import {
-  atServiceClock,
   countFailure,
   endWalk,
   findOrderIds,

@@ -47,10 +47,10 @@ import {
 import {
   mediaBreadcrumbs,
   pathOf,
-  pictureField,
+  uploadField,
   picturePages,
-  readPicture,
-  shownText,
+  readLibraryPicture,
+  altText,
   storeUpload,
 } from './picture-page.ts';
 
@@ -96,7 +96,7 @@ export function mediaPages(pages: ShopPages, format: SettingsFormat, media: Medi
     const target = parseTarget(place);
     if (!target || !('id' in target)) throw notFound();
     if (imageKey === '' && target.kind === 'product') throw notFound();
-    const picture = imageKey === '' ? undefined : await readPicture(visit, imageKey);
+    const picture = imageKey === '' ? undefined : await readLibraryPicture(visit, imageKey);
     return assignPicture(visit, media, target, picture);
   });
 
@@ -107,7 +107,7 @@ export function mediaPages(pages: ShopPages, format: SettingsFormat, media: Medi
       visit,
       format,
       place,
-      imageKey === '' ? undefined : await readPicture(visit, imageKey),
+      imageKey === '' ? undefined : await readLibraryPicture(visit, imageKey),
     );
   });
 
@@ -236,14 +236,14 @@ function pictureItem(visit: ShopVisit, picture: LibraryPicture): Markup {
 
 function choiceItem(visit: ShopVisit, picture: LibraryPicture, target: PickTarget): Markup {
   return html`<li>
-    ${thumbnail(visit, picture)} ${chooseButton(visit, target, picture, shownText(visit, picture))}
+    ${thumbnail(visit, picture)} ${chooseButton(visit, target, picture, altText(visit, picture))}
   </li>`;
 }
 
 function thumbnail(visit: ShopVisit, picture: LibraryPicture): Markup {
   return html`<img
       src="${pathOfPicture(visit, picture, THUMBNAIL)}"
-      alt="${shownText(visit, picture)}"
+      alt="${altText(visit, picture)}"
       loading="lazy"
     />
     <span class="name">${picture.name}</span>`;
@@ -258,7 +258,7 @@ function uploadForm(visit: ShopVisit, target: PickTarget | undefined): Markup {
     class="drop"
     hx-boost="false"
   >
-    ${pictureField(visit, 'new-picture', messages.upload, target?.kind === 'logo')}
+    ${uploadField(visit, 'new-picture', messages.upload, target?.kind === 'logo')}
     <button>${visit.messages.settings.logo.upload}</button>
   </form>`;
 }

@@ -123,13 +123,13 @@ export const mediaBreadcrumbs = (visit: ShopVisit) => [
   { href: adminPath(visit, '/media'), text: visit.messages.settings.pages.media },
 ];
 
-export async function readPicture({ db, shopId }: ShopVisit, imageKey: string): Promise<LibraryPicture> {
+export async function readLibraryPicture({ db, shopId }: ShopVisit, imageKey: string): Promise<LibraryPicture> {
   const picture = isId(imageKey) ? await findLibraryPicture(db, shopId, imageKey) : undefined;
   if (!picture) throw notFound();
   return picture;
 }
 
-const pictureOf = (visit: ShopVisit, { params }: PageRequest) => readPicture(visit, params['imageKey']!);
+const pictureOf = (visit: ShopVisit, { params }: PageRequest) => readLibraryPicture(visit, params['imageKey']!);
 
 const pagesOf = ({ db, shopId }: ShopVisit, { imageKey }: LibraryPicture): Promise<ListedPage[]> =>
   findPagesWithPicture(db, shopId, imageKey);
@@ -144,10 +144,10 @@ export async function storeUpload(
   return storeImage(media, shopId, path, name);
 }
 
-export const shownText = ({ locale, settings }: ShopVisit, { altTexts }: LibraryPicture) =>
+export const altText = ({ locale, settings }: ShopVisit, { altTexts }: LibraryPicture) =>
   textIn(altTexts, locale, settings.defaultLocale) ?? '';
 
-export function pictureField({ messages }: ShopVisit, id: string, label: string, isLogo = false): Markup {
+export function uploadField({ messages }: ShopVisit, id: string, label: string, isLogo = false): Markup {
   return html`<div class="field">
     <label for="${id}">${label}</label>
     <input type="file" id="${id}" name="picture" accept=".png,.jpg,.jpeg,.gif" required />
@@ -185,7 +185,7 @@ async function picturePage(visit: ShopVisit, picture: LibraryPicture, draft?: Dr
         <section class="card picture-shown">
           <img
             src="${pathOfPicture(visit, picture, ['MediumLarge', 'Large'])}"
-            alt="${shownText(visit, picture)}"
+            alt="${altText(visit, picture)}"
           />
           ${largest && html`<p class="quiet">${largest.width} × ${largest.height}</p>`}
         </section>
@@ -244,7 +244,7 @@ async function picturePage(visit: ShopVisit, picture: LibraryPicture, draft?: Dr
               enctype="multipart/form-data"
               hx-boost="false"
             >
-              ${pictureField(visit, 'other-picture', messages.otherFile)}
+              ${uploadField(visit, 'other-picture', messages.otherFile)}
               <button>${messages.replace}</button>
             </form>
           </section>`

@@ -4,7 +4,7 @@ import { leaseEnd } from '../../db/lease.ts';
 import { sql } from '../../db/sql.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
 import type { MailingState } from './schema.ts';
-import { atServiceClock } from './queries.ts';
+import { atServiceClock } from '../../db/shop-clocks.ts';
 
 export interface TakenRun {
   mailingId: string;
