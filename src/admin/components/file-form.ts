@@ -24,7 +24,7 @@ export function fileField({
 /** The lines of a file that were refused: the number of each, what it says, and why. */
 export function refusedLines(
   titles: readonly string[],
-  lines: readonly (readonly (string | number)[])[],
+  lines: readonly (readonly (string | number | null)[])[],
 ): Markup {
   return html`<div class="list plain">
     <table>

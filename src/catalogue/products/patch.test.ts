@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { add, gross, productTests, remove } from '../../../test/products.ts';
 import { ofTheDay } from '../../../test/seed.ts';
-import type { Service } from '../../../test/service.ts';
+import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { PATHS } from './patch.ts';
 

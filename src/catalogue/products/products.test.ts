@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { statementsOf } from '../../../test/carts.ts';
 import { add, gross, NOW, productTests, remove } from '../../../test/products.ts';
-import type { Answer, Service } from '../../../test/service.ts';
+import { startService, type Answer, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { applySettings } from '../../shops/settings/file.ts';
