@@ -20,7 +20,7 @@ import {
   sentQuantities,
 } from './quantities.ts';
 import { findOrderActivity, insertReturn, type OrderActivity, type PartLine } from './manage-queries.ts';
-import { orderLineOf, partsOf, partText } from './manage-shipments.ts';
+import { lineOf, partsOf, partText } from './manage-shipments.ts';
 import { returnNoticeEmail, type ReturnAnnounced } from './return-request-emails.ts';
 import { revised } from './revision.ts';
 import {
@@ -213,7 +213,7 @@ function splitWithdrawal(
   const split = withdrawn.map(({ lineItemId, quantity }) => {
     const unsent = Math.min(
       millionths(quantity),
-      millionths(orderLineOf({ lineItemId }, { order }).quantity) - (sent.get(lineItemId) ?? 0),
+      millionths(lineOf({ lineItemId }, { order }).quantity) - (sent.get(lineItemId) ?? 0),
     );
     return { lineItemId, unsent, sent: millionths(quantity) - unsent };
   });
@@ -238,7 +238,7 @@ function isWhole({ order }: OpenCustomerOrder, unsentLines: readonly PartLine[])
 function contentWithout(open: OpenCustomerOrder, unsentLines: readonly PartLine[]): Content {
   let { content } = open.order;
   for (const { lineItemId, quantity } of unsentLines) {
-    const left = millionths(orderLineOf({ lineItemId }, open).quantity) - millionths(quantity);
+    const left = millionths(lineOf({ lineItemId }, open).quantity) - millionths(quantity);
     content = revised(
       content,
       left === 0 ? { removed: lineItemId } : { changed: { lineItemId, quantity: quantityText(left) } },
@@ -260,7 +260,7 @@ async function removeUnsent(
     { tx, shopId },
     open,
     unsentLines.map((part) => ({
-      productId: orderLineOf(part, open).productId,
+      productId: lineOf(part, open).productId,
       quantity: Number(part.quantity),
     })),
   );

@@ -29,7 +29,7 @@ import {
   type Return,
 } from './manage-queries.ts';
 import { ListedReturnAnswer, ReturnUpdate } from './manage-schema.ts';
-import { orderLineOf, partsOf, partText } from './manage-shipments.ts';
+import { lineOf, partsOf, partText } from './manage-shipments.ts';
 import { emailAddressOf } from './order-email.ts';
 import type { ManagedOrder } from './queries.ts';
 import { goodwillBeyond, refunded, type Goodwill, type RefundDestination } from './refund.ts';
@@ -155,7 +155,7 @@ async function receiveGoods(call: UpdateCall, open: OpenOrder, returned: Return)
       call,
       open,
       lines.map((part) => ({
-        productId: orderLineOf(part, open).productId,
+        productId: lineOf(part, open).productId,
         quantity: Number(part.quantity),
       })),
     );

@@ -157,7 +157,7 @@ export function managedShipments(api: Operations): void {
         call,
         open,
         lines.map((part) => ({
-          productId: orderLineOf(part, open).productId,
+          productId: lineOf(part, open).productId,
           quantity: Number(part.quantity),
         })),
       );
@@ -252,14 +252,14 @@ export function partsOf(
   return [...quantitiesOf([{ lines: parts }])].map(([lineItemId, quantity]) => {
     const max = left.get(lineItemId) ?? 0;
     if (quantity > max) {
-      const { productNumber } = orderLineOf({ lineItemId }, open);
+      const { productNumber } = lineOf({ lineItemId }, open);
       throw new Refusal(TOO_MANY[done], { product: productNumber, quantity: quantityText(max) });
     }
     return { lineItemId, quantity: quantityText(quantity) };
   });
 }
 
-export function orderLineOf(
+export function lineOf(
   { lineItemId }: Pick<PartLine, 'lineItemId'>,
   { order }: Pick<OpenOrder, 'order'>,
 ): ContentLine {
@@ -268,7 +268,7 @@ export function orderLineOf(
 
 /** `2 × Harbour Tea (Size: small)`, in the language of the order. */
 export function partText(part: PartLine, open: Pick<OpenOrder, 'order' | 'settings'>): string {
-  return lineText(orderLineOf(part, open), part.quantity, open.order.locale, open.settings);
+  return lineText(lineOf(part, open), part.quantity, open.order.locale, open.settings);
 }
 
 /** How long a shipment can be undone, and how long the email to the customer waits. */

@@ -17,7 +17,7 @@ import { amountWithUnit } from '../../http/amount-text.ts';
 import { moneyText, priceText } from '../../http/price-text.ts';
 import { MAX_CODE_LENGTH } from '../../coupons/campaign.ts';
 import { codeForm, type RejectedCode } from './code-form.ts';
-import { cartLinePicture, cartLineText, bundlePartList, summary, type SummaryLine } from './cart-summary.ts';
+import { cartLinePicture, cartLineText, partList, summary, type Line } from './cart-summary.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { cartEvents, cartForApps } from '../scripts/events.ts';
 import { PageEvent, type Page } from '../page.ts';
@@ -103,7 +103,7 @@ const isTaxOpen = ({ cart, settings }: VisitorCart) =>
 function cartLine(
   visit: Visit,
   visitorCart: VisitorCart,
-  { line, unit, index }: { line: SummaryLine; unit: SoldUnit; index: number },
+  { line, unit, index }: { line: Line; unit: SoldUnit; index: number },
   rejection: Rejection | undefined,
 ): Markup {
   const messages = messagesIn(visit.locale).storefront.cart;
@@ -119,7 +119,7 @@ function cartLine(
     ${cartLinePicture(line)}
     <div class="what">
       ${cartLineText(visit, line)}
-      ${bundlePartList(visit, partsOfLine(visitorCart.priced.content, line.lineItemId))}
+      ${partList(visit, partsOfLine(visitorCart.priced.content, line.lineItemId))}
       ${garanLabel(visit, unit.line.durabilityGuarantee)}
     </div>
     <form class="field" method="post" action="${shopPath(visit, path)}">
@@ -153,7 +153,7 @@ function cartLine(
 function lineProblem(
   visit: Visit,
   visitorCart: VisitorCart,
-  { orderUnitShort }: SummaryLine,
+  { orderUnitShort }: Line,
   unit: SoldUnit,
 ): string | undefined {
   const messages = messagesIn(visit.locale).storefront.cart;

@@ -18,7 +18,7 @@ import { moneyText, priceText } from '../../http/price-text.ts';
 
 /** The fields that carts and orders have in common. */
 export type Sums = Pick<Cart, 'lineItemContainer' | 'shippingData' | 'paymentData'>;
-export type SummaryLine = Sums['lineItemContainer']['productLineItems'][number];
+export type Line = Sums['lineItemContainer']['productLineItems'][number];
 
 /** The amounts from the subtotal to the total. */
 export function summary(visit: Visit, sums: Sums, content: Content): Markup {
@@ -111,7 +111,7 @@ function taxRows(
 }
 
 /** The picture has no text of its own, because the name of the line stands beside it. */
-export function cartLinePicture({ images }: SummaryLine): Markup | false {
+export function cartLinePicture({ images }: Line): Markup | false {
   const image = images.find(({ classifier }) => classifier === 'HotDeal') ?? images[0];
   return (
     image !== undefined &&
@@ -129,7 +129,7 @@ export function cartLinePicture({ images }: SummaryLine): Markup | false {
 const MAX_FEATURES_LENGTH = 2_000;
 
 /** The name of a line with its variation, features, number and price. */
-export function cartLineText(visit: Visit, line: SummaryLine, { hasFeatures = false } = {}): Markup {
+export function cartLineText(visit: Visit, line: Line, { hasFeatures = false } = {}): Markup {
   const { locale } = visit;
   const messages = messagesIn(locale).storefront.cart;
   // A measured product has a unit: 2.40 € per 1 m.
@@ -156,7 +156,7 @@ export function cartLineText(visit: Visit, line: SummaryLine, { hasFeatures = fa
 }
 
 /** What a bundle consists of. */
-export function bundlePartList({ locale, settings }: Visit, parts: readonly ContentLine[]): Markup | false {
+export function partList({ locale, settings }: Visit, parts: readonly ContentLine[]): Markup | false {
   if (parts.length === 0) return false;
   return html`<ul class="parts">
     ${parts.map((part) => html`<li><small>${lineText(part, part.quantity, locale, settings)}</small></li>`)}
@@ -164,7 +164,7 @@ export function bundlePartList({ locale, settings }: Visit, parts: readonly Cont
 }
 
 /** The lines in compact form and without links, where the cart is not the page's subject. */
-export function shortLines({ locale }: Visit, lines: readonly SummaryLine[]): Markup {
+export function shortLines({ locale }: Visit, lines: readonly Line[]): Markup {
   return html`<ul class="lines short">
     ${lines.map(
       (line) =>
@@ -198,7 +198,7 @@ export function orderLines(visit: Visit, { lineItemContainer }: Sums, content: C
           ${cartLinePicture(line)}
           <div class="what">
             ${cartLineText(visit, line, { hasFeatures: true })}
-            ${bundlePartList(visit, partsOfLine(content, line.lineItemId))}
+            ${partList(visit, partsOfLine(content, line.lineItemId))}
             ${goodsOf(content, shown[index]!).map(
               (goods) =>
                 html`${garanLabel(visit, goods.durabilityGuarantee)} ${withdrawalNote(visit, goods)}`,

@@ -61,7 +61,7 @@ export function describePart(
 }
 
 /** `others` are no longer in the order, and have their texts with them. */
-export function partList(
+export function quantityList(
   visit: Visit,
   opened: Pick<CustomerOrder, 'order'>,
   parts: readonly PartLine[],

@@ -31,7 +31,7 @@ import { shopPath, type Visit } from '../visit.ts';
 import {
   openOrderByToken,
   orderPageWith,
-  partList,
+  quantityList,
   describePart,
   type OpenedOrder,
 } from './customer-order.ts';
@@ -177,7 +177,7 @@ function entryText(visit: Visit, opened: OpenedOrder, entry: TimelineEntry): Mar
     case 'sent': {
       const { lines, carrier } = entry.shipment;
       const tracked = trackedParcels(entry.shipment, opened.settings);
-      return html`<strong>${messages.events.sent}</strong> ${partList(visit, opened, lines)}
+      return html`<strong>${messages.events.sent}</strong> ${quantityList(visit, opened, lines)}
         ${carrier !== null && html`<p>${messages.carrier}: ${carrier}</p>`}
         ${
           tracked.length > 0 &&
@@ -212,7 +212,7 @@ function entryText(visit: Visit, opened: OpenedOrder, entry: TimelineEntry): Mar
       const { state, returned } = entry;
       const isAnswer = state === 'approved' || state === 'rejected';
       return html`<strong>${messages.returns[state]}</strong>
-        ${!isAnswer && partList(visit, opened, returned.lines, state === 'withdrawn' ? returned.unsentLines : [])}
+        ${!isAnswer && quantityList(visit, opened, returned.lines, state === 'withdrawn' ? returned.unsentLines : [])}
         ${isAnswer && returned.state === state && returned.note !== null && html`<p>${returned.note}</p>`}
         ${state === 'approved' && sendBack(visit)}`;
     }
