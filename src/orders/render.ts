@@ -96,7 +96,7 @@ export function lineItemContainer(content: Content, context: RenderContext): Lin
   const { currency, taxType, coupon } = content;
   const priceAs = (type: TaxType) => (minor: number) => priceOf(minor, currency, type, locale);
   const price = priceAs(taxType);
-  const words = messagesIn(locale).lineItems;
+  const messages = messagesIn(locale).lineItems;
   const labelled = (word: string, line: ContentLine) => `${word}: ${textOf(line.name, context)}`;
   return {
     grandTotal: priceAs('GROSS')(content.grandTotal),
@@ -114,21 +114,21 @@ export function lineItemContainer(content: Content, context: RenderContext): Lin
     deposits: shownLines(content)
       .filter(({ deposit }) => deposit !== 0)
       .map((line) => ({
-        name: labelled(words.deposit, line),
+        name: labelled(messages.deposit, line),
         lineItemPrice: price(line.deposit),
         lineItemProductGuid: line.lineItemId,
       })),
     ecoParticipations: shownLines(content)
       .filter(({ ecoParticipation }) => ecoParticipation !== 0)
       .map((line) => ({
-        name: labelled(words.ecoParticipation, line),
+        name: labelled(messages.ecoParticipation, line),
         lineItemPrice: price(line.ecoParticipation),
       })),
     shippingOptions: [],
     basketDiscount: {
       ...(content.basketDiscount === 0
         ? {}
-        : { name: words.basketDiscount, lineItemPrice: price(content.basketDiscount) }),
+        : { name: messages.basketDiscount, lineItemPrice: price(content.basketDiscount) }),
       links: [],
     },
   };

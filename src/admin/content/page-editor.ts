@@ -319,26 +319,31 @@ const localPath = ({ settings }: ShopVisit, locale: string, path: string) =>
   shopPath({ base: '', locale, settings }, path);
 
 function previewFrames(visit: ShopVisit, locale: string, path: string): Markup {
-  const words = visit.messages.pages;
+  const messages = visit.messages.pages;
   const address = visit.storefront + localPath(visit, locale, path);
   return html`<section class="card" id="preview">
-    <h2>${words.preview}</h2>
+    <h2>${messages.preview}</h2>
     <p class="hint">
-      ${words.previewHint} <a href="${address}" target="_blank" rel="noopener">${words.openPreview}</a>
+      ${messages.previewHint} <a href="${address}" target="_blank" rel="noopener">${messages.openPreview}</a>
     </p>
     <div class="page-previews">
       <figure>
-        <figcaption>${words.phone}</figcaption>
+        <figcaption>${messages.phone}</figcaption>
         <iframe
           class="phone"
           src="${address}"
-          title="${words.preview}: ${words.phone}"
+          title="${messages.preview}: ${messages.phone}"
           loading="lazy"
         ></iframe>
       </figure>
       <figure>
-        <figcaption>${words.wide}</figcaption>
-        <iframe class="wide" src="${address}" title="${words.preview}: ${words.wide}" loading="lazy"></iframe>
+        <figcaption>${messages.wide}</figcaption>
+        <iframe
+          class="wide"
+          src="${address}"
+          title="${messages.preview}: ${messages.wide}"
+          loading="lazy"
+        ></iframe>
       </figure>
     </div>
   </section>`;
@@ -346,11 +351,11 @@ function previewFrames(visit: ShopVisit, locale: string, path: string): Markup {
 
 async function versionCard(visit: ShopVisit, page: Answer): Promise<Markup | false> {
   const versions = await findPageVersions(visit.db, visit.shopId, page.pageId);
-  const { pages: words } = visit.messages;
+  const { pages: messages } = visit.messages;
   return (
     versions.length > 1 &&
     html`<section class="card">
-      <h2>${words.versions}</h2>
+      <h2>${messages.versions}</h2>
       <table>
         <tbody>
           ${versions.map(
@@ -365,7 +370,7 @@ async function versionCard(visit: ShopVisit, page: Answer): Promise<Markup | fal
                     visit.may('legal_write') &&
                     buttonForm({
                       action: adminPath(visit, `/pages/${page.pageId}/restore`),
-                      text: words.restore,
+                      text: messages.restore,
                       fields: { version: String(version) },
                     })
                   }

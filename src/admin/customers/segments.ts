@@ -155,10 +155,10 @@ function segmentRow(visit: ShopVisit, segment: Segment, count: string): Markup {
 
 /** Links to the segments, above the list. */
 export function segmentLinks(visit: ShopVisit, segments: readonly Segment[], current: FilterValues): Markup {
-  const words = visit.messages.customers;
+  const messages = visit.messages.customers;
   if (segments.length === 0) return html``;
-  return html`<nav class="views" aria-label="${words.segments}">
-    <span class="quiet">${words.segments}</span>
+  return html`<nav class="views" aria-label="${messages.segments}">
+    <span class="quiet">${messages.segments}</span>
     ${segments.map(
       ({ name, filter }) =>
         html`<a
@@ -167,7 +167,7 @@ export function segmentLinks(visit: ShopVisit, segments: readonly Segment[], cur
           >${name}</a
         >`,
     )}
-    <a href="${adminPath(visit, '/customers/segments')}">${words.manageSegments}</a>
+    <a href="${adminPath(visit, '/customers/segments')}">${messages.manageSegments}</a>
   </nav>`;
 }
 
@@ -180,14 +180,14 @@ export function saveSegmentForm(
   segments: readonly Segment[],
   current: FilterValues,
 ): Markup | false {
-  const words = visit.messages.customers;
+  const messages = visit.messages.customers;
   const isSaved = segments.some(({ filter }) => isSame(filter, current));
   if (!visit.may('customers_write') || isSaved || Object.keys(current).length === 0) return false;
   return html`<form class="save-segment" method="post" action="${adminPath(visit, '/customers/segments')}">
     ${Object.entries(current).map(
       ([name, value]) => html`<input type="hidden" name="${inputOfFilter(name)}" value="${value}" />`,
     )}
-    <label for="segment-name">${words.saveSegment}</label>
+    <label for="segment-name">${messages.saveSegment}</label>
     ${showFields(SEGMENT, visit, { draft: undefined })('name', { id: 'segment-name' })}
     <button>${visit.messages.list.save}</button>
   </form>`;

@@ -236,13 +236,13 @@ export async function fieldCard(
   const page = PAGES.find((one) => one.resource === (resource === 'variation' ? 'product' : resource))!;
   const { fields: values } = await visit.call(page.operations.get, { params });
   const names = await namesOfReferences(visit, fields, [values]);
-  const words = visit.messages.customFields;
+  const messages = visit.messages.customFields;
   return html`<section class="card" aria-labelledby="custom-fields">
-    <h2 id="custom-fields">${words.title}</h2>
+    <h2 id="custom-fields">${messages.title}</h2>
     ${valueTable(visit, fields, values, names)}
     ${
       visit.may(page.permissions.write) &&
-      html`<a class="button" href="${pathOf(visit, page, params)}/custom-fields">${words.edit}</a>`
+      html`<a class="button" href="${pathOf(visit, page, params)}/custom-fields">${messages.edit}</a>`
     }
   </section>`;
 }

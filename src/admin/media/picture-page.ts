@@ -123,13 +123,17 @@ export const mediaBreadcrumbs = (visit: ShopVisit) => [
   { href: adminPath(visit, '/media'), text: visit.messages.settings.pages.media },
 ];
 
-export async function readLibraryPicture({ db, shopId }: ShopVisit, imageKey: string): Promise<LibraryPicture> {
+export async function readLibraryPicture(
+  { db, shopId }: ShopVisit,
+  imageKey: string,
+): Promise<LibraryPicture> {
   const picture = isId(imageKey) ? await findLibraryPicture(db, shopId, imageKey) : undefined;
   if (!picture) throw notFound();
   return picture;
 }
 
-const pictureOf = (visit: ShopVisit, { params }: PageRequest) => readLibraryPicture(visit, params['imageKey']!);
+const pictureOf = (visit: ShopVisit, { params }: PageRequest) =>
+  readLibraryPicture(visit, params['imageKey']!);
 
 const pagesOf = ({ db, shopId }: ShopVisit, { imageKey }: LibraryPicture): Promise<ListedPage[]> =>
   findPagesWithPicture(db, shopId, imageKey);

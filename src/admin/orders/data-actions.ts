@@ -103,8 +103,8 @@ async function patched(
   };
 }
 
-const TAGS = declareForm(setOrderTags, ({ automation: { orderTags: words } }) => ({
-  tags: { kind: 'tags', label: words.title, hint: words.hint },
+const TAGS = declareForm(setOrderTags, ({ automation: { orderTags: messages } }) => ({
+  tags: { kind: 'tags', label: messages.title, hint: messages.hint },
 }));
 
 /** Saves the tags of an order. */
@@ -124,11 +124,11 @@ export function orderTagPages(pages: ShopPages): void {
 }
 
 export async function tagCard(visit: ShopVisit, orderId: string): Promise<Markup> {
-  const words = visit.messages.automation.orderTags;
+  const messages = visit.messages.automation.orderTags;
   const { tags } = await visit.call(getOrderTags, { params: { orderId } });
   if (!visit.may('orders_write')) {
     return html`<section class="card">
-      <h2>${words.title}</h2>
+      <h2>${messages.title}</h2>
       <p>${tags.join(', ')}</p>
     </section>`;
   }

@@ -132,18 +132,18 @@ async function showPrices(visit: ShopVisit, request: PageRequest): Promise<Admin
 }
 
 function priceRows(visit: ShopVisit, { productId, productNumber, tiers }: ListedPrices): Markup[] {
-  const words = visit.messages.priceLists;
+  const messages = visit.messages.priceLists;
   return tiers.flatMap(({ quantity, prices }) =>
     Object.entries(prices).map(
       ([currency, price]) =>
         html`<tr>
-          <td data-title="${words.product}">
+          <td data-title="${messages.product}">
             <a href="${adminPath(visit, `/products/${productId}`)}">${productNumber}</a>
           </td>
-          <td data-title="${words.quantity}" class="number">
+          <td data-title="${messages.quantity}" class="number">
             ${Number(quantity).toLocaleString(visit.language)}
           </td>
-          <td data-title="${words.price}" class="number">${amountText(price, visit, currency)}</td>
+          <td data-title="${messages.price}" class="number">${amountText(price, visit, currency)}</td>
         </tr>`,
     ),
   );
@@ -160,29 +160,29 @@ function filePage(
   list: PriceList,
   { draft, refused = [], notice }: FileState = {},
 ): AdminPage {
-  const words = visit.messages.priceLists;
+  const messages = visit.messages.priceLists;
   const limits = {
     rows: MAX_PRICE_FILE_ROWS.toLocaleString(visit.language),
     megabytes: String(MAX_PRICE_FILE_BYTES / 1_048_576),
   };
   return {
-    title: words.file,
+    title: messages.file,
     menu: 'settings',
     breadcrumbs: [...settingsSteps(visit), { href: pathOf(visit, list.priceListId), text: list.name }],
     main: html`${problemOf(draft)} ${notice} ${refused.length > 0 && refusedTable(visit, refused)}
       <form class="card" method="post" enctype="multipart/form-data">
-        ${fileField({ label: words.csv, hint: words.fileHint(limits) })}
-        <button class="main">${words.send}</button>
+        ${fileField({ label: messages.csv, hint: messages.fileHint(limits) })}
+        <button class="main">${messages.send}</button>
       </form>`,
   };
 }
 
 function refusedTable(visit: ShopVisit, refused: NonNullable<FileState['refused']>): Markup {
-  const words = visit.messages.priceLists;
+  const messages = visit.messages.priceLists;
   const reason = (problem: PriceProblem) =>
-    problem === 'steps' ? words.steps({ limit: MAX_STEPS }) : words.problems[problem];
+    problem === 'steps' ? messages.steps({ limit: MAX_STEPS }) : messages.problems[problem];
   return refusedLines(
-    [words.line, words.product, words.price, words.reason],
+    [messages.line, messages.product, messages.price, messages.reason],
     refused.map(({ row, problem }) => [row.line, row.productNumber, row.price, reason(problem)]),
   );
 }
@@ -193,7 +193,7 @@ async function importFile(
   request: PageRequest,
   { path }: Upload,
 ): Promise<AdminPage | Redirect> {
-  const words = visit.messages.priceLists;
+  const messages = visit.messages.priceLists;
   const list = listOf(visit, request);
   const text = await decodedText(await readFile(path));
   const rows = await readable(visit, () => readPrices(text));
@@ -204,7 +204,7 @@ async function importFile(
     await recordAction(tx, visit, `${PATH}/import`, { priceListId, products: String(saved.changed) });
     return saved;
   });
-  const done = words.imported({ count: changed });
+  const done = messages.imported({ count: changed });
   if (problems.size === 0) return new Redirect(pathOf(visit, list.priceListId), done);
   const refused = [...problems]
     .toSorted(([left], [right]) => left - right)
@@ -213,8 +213,8 @@ async function importFile(
   return filePage(visit, list, {
     refused,
     notice: html`<p class="notice" role="status">
-      ${done} ${words.refused({ count: problems.size })}
-      ${problems.size > refused.length && words.firstRefused({ count: refused.length })}
+      ${done} ${messages.refused({ count: problems.size })}
+      ${problems.size > refused.length && messages.firstRefused({ count: refused.length })}
     </p>`,
   });
 }

@@ -24,22 +24,22 @@ function actionText(
   action: BulkAction,
   categoryNames: ReadonlyMap<string, string>,
 ): string {
-  const words = visit.messages.products.bulk;
+  const messages = visit.messages.products.bulk;
   switch (action.kind) {
     case 'setPrice':
-      return `${words.kinds.setPrice}: ${amountText(action.amount, visit, action.currency)}`;
+      return `${messages.kinds.setPrice}: ${amountText(action.amount, visit, action.currency)}`;
     case 'changePrice':
-      return `${words.kinds.changePrice}: ${decimalText(action.basisPoints / 100, visit.language)} %`;
+      return `${messages.kinds.changePrice}: ${decimalText(action.basisPoints / 100, visit.language)} %`;
     case 'setStock':
     case 'addStock':
-      return `${words.kinds[action.kind]}: ${decimalText(action.amount, visit.language)}`;
+      return `${messages.kinds[action.kind]}: ${decimalText(action.amount, visit.language)}`;
     case 'addCategory':
     case 'removeCategory': {
       // A category that was deleted since has no name.
       const name = categoryNames.get(action.categoryId);
-      return name === undefined ? words.kinds[action.kind] : `${words.kinds[action.kind]}: ${name}`;
+      return name === undefined ? messages.kinds[action.kind] : `${messages.kinds[action.kind]}: ${name}`;
     }
     case 'setVisible':
-      return action.visible ? words.kinds.show : words.kinds.hide;
+      return action.visible ? messages.kinds.show : messages.kinds.hide;
   }
 }

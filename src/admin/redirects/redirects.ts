@@ -177,23 +177,23 @@ async function showList(visit: ShopVisit, request: PageRequest): Promise<AdminPa
 }
 
 function missedCard(visit: ShopVisit, missed: readonly CountedAddress[], count: number): Markup {
-  const words = visit.messages.redirects;
+  const messages = visit.messages.redirects;
   return html`<section class="card" aria-labelledby="missed">
     <h2 id="missed">
-      ${words.missed}${count > 0 && html` <span class="count">${count.toLocaleString(visit.language)}</span>`}
+      ${messages.missed}${count > 0 && html` <span class="count">${count.toLocaleString(visit.language)}</span>`}
     </h2>
-    <p class="hint">${missed.length === 0 ? words.noMissed : words.missedHint}</p>
+    <p class="hint">${missed.length === 0 ? messages.noMissed : messages.missedHint}</p>
     ${
       missed.length > 0 &&
       html`<div class="list plain">
         <table>
           <thead>
             <tr>
-              <th scope="col">${words.source}</th>
-              <th scope="col" class="number">${words.hits}</th>
-              <th scope="col">${words.lastDay}</th>
-              <th scope="col">${words.referrers}</th>
-              <th scope="col"><span class="hidden">${words.redirect}</span></th>
+              <th scope="col">${messages.source}</th>
+              <th scope="col" class="number">${messages.hits}</th>
+              <th scope="col">${messages.lastDay}</th>
+              <th scope="col">${messages.referrers}</th>
+              <th scope="col"><span class="hidden">${messages.redirect}</span></th>
             </tr>
           </thead>
           <tbody>
@@ -206,23 +206,23 @@ function missedCard(visit: ShopVisit, missed: readonly CountedAddress[], count: 
 }
 
 function missedRow(visit: ShopVisit, { address, hits, lastDay, referrers }: CountedAddress): Markup {
-  const words = visit.messages.redirects;
+  const messages = visit.messages.redirects;
   return html`<tr>
-    <td data-title="${words.source}"><code>${address}</code></td>
-    <td data-title="${words.hits}" class="number">${hits.toLocaleString(visit.language)}</td>
-    <td data-title="${words.lastDay}">${dayText(new Date(lastDay), visit.language)}</td>
-    <td data-title="${words.referrers}"><span class="quiet">${referrers.join(', ')}</span></td>
+    <td data-title="${messages.source}"><code>${address}</code></td>
+    <td data-title="${messages.hits}" class="number">${hits.toLocaleString(visit.language)}</td>
+    <td data-title="${messages.lastDay}">${dayText(new Date(lastDay), visit.language)}</td>
+    <td data-title="${messages.referrers}"><span class="quiet">${referrers.join(', ')}</span></td>
     <td>
       <div class="actions">
         <a
           class="button"
           href="${adminPath(visit, `${PATH}/new`, { source: address })}"
-          aria-label="${words.redirectThis({ address })}"
-          >${words.redirect}</a
+          aria-label="${messages.redirectThis({ address })}"
+          >${messages.redirect}</a
         >
         <form method="post" action="${adminPath(visit, `${PATH}/missed/dismiss`)}">
           <input type="hidden" name="address" value="${address}" />
-          <button class="link" aria-label="${words.dismissThis({ address })}">${words.dismiss}</button>
+          <button class="link" aria-label="${messages.dismissThis({ address })}">${messages.dismiss}</button>
         </form>
       </div>
     </td>
@@ -270,18 +270,18 @@ async function addRedirect(visit: ShopVisit, form: FormRequest): Promise<Redirec
 }
 
 async function showRedirect(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
-  const words = visit.messages.redirects;
+  const messages = visit.messages.redirects;
   const { redirectId, source, status, kind, target } = await loadRedirect(
     visit,
     request.params['redirectId']!,
   );
   return {
-    title: words.edit,
+    title: messages.edit,
     menu: 'settings',
     breadcrumbs: listStep(visit),
     actions: buttonForm({
       action: adminPath(visit, `${PATH}/${redirectId}/delete`),
-      text: words.delete,
+      text: messages.delete,
       kind: 'danger',
     }),
     main: redirectForm(visit, { source, status: String(status), kind, target }, draft),
@@ -306,34 +306,34 @@ function fileFormPage(
   refused: readonly RefusedRow[] = [],
   notice?: Markup,
 ): AdminPage {
-  const words = visit.messages.redirects;
+  const messages = visit.messages.redirects;
   const limits = {
     rows: MAX_REDIRECT_FILE_ROWS.toLocaleString(visit.language),
     megabytes: String(MAX_REDIRECT_FILE_BYTES / 1_048_576),
   };
   return {
-    title: words.file,
+    title: messages.file,
     menu: 'settings',
     breadcrumbs: listStep(visit),
     main: html`${problemOf(draft)} ${notice} ${refused.length > 0 && refusedTable(visit, refused)}
       <form class="card" method="post" enctype="multipart/form-data">
-        ${fileField({ label: words.file, hint: words.fileHint(limits) })}
-        <button class="main">${words.send}</button>
+        ${fileField({ label: messages.file, hint: messages.fileHint(limits) })}
+        <button class="main">${messages.send}</button>
       </form>`,
   };
 }
 
 function refusedTable(visit: ShopVisit, refused: readonly RefusedRow[]): Markup {
-  const words = visit.messages.redirects;
+  const messages = visit.messages.redirects;
   return refusedLines(
-    [words.line, words.source, words.target, words.reason],
+    [messages.line, messages.source, messages.target, messages.reason],
     refused.map(({ row, reason }) => [row.line, row.source, row.target, reason]),
   );
 }
 
 /** Saves the redirects of a file in one transaction, and lists the lines that can't be. */
 async function importFile(visit: ShopVisit, { path }: Upload): Promise<AdminPage | Redirect> {
-  const words = visit.messages.redirects;
+  const messages = visit.messages.redirects;
   const text = await decodedText(await readFile(path));
   const rows = await readable(visit, async () => {
     const pause = newPauses();
@@ -366,14 +366,14 @@ async function importFile(visit: ShopVisit, { path }: Upload): Promise<AdminPage
     await recordAction(tx, visit, `${PATH}/import`, { redirects: String(rows.length - left) });
     return { saved: rows.length - left, refused: found, count: left };
   });
-  if (count === 0) return new Redirect(adminPath(visit, PATH), words.imported({ count: saved }));
+  if (count === 0) return new Redirect(adminPath(visit, PATH), messages.imported({ count: saved }));
   return fileFormPage(
     visit,
     undefined,
     refused,
     html`<p class="notice" role="status">
-      ${words.imported({ count: saved })} ${words.refused({ count })}
-      ${count > refused.length && words.firstRefused({ count: refused.length })}
+      ${messages.imported({ count: saved })} ${messages.refused({ count })}
+      ${count > refused.length && messages.firstRefused({ count: refused.length })}
     </p>`,
   );
 }

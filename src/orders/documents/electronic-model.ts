@@ -138,8 +138,8 @@ export interface InvoiceTotals {
 
 export function electronicDocument(document: DocumentFacts, format: ElectronicFormat): ElectronicDocument {
   const { kind, number, issuedAt, terms, content } = document;
-  const words = messagesIn(terms.locale).documents;
-  const { lines, ...amounts } = netAmounts(document, words);
+  const messages = messagesIn(terms.locale).documents;
+  const { lines, ...amounts } = netAmounts(document, messages);
   const preceding = terms.invoice ?? terms.corrects ?? null;
   const { buyerReference, purchaseOrderNumber } = terms.buyer ?? {};
   const isIntraCommunity = amounts.taxes.some(({ category }) => category.code === 'K');
@@ -151,7 +151,7 @@ export function electronicDocument(document: DocumentFacts, format: ElectronicFo
     typeCode: kind === 'CreditNote' ? '381' : isCorrection ? '384' : '380',
     currency: content.currency,
     // Programs read no watermark.
-    notes: [terms.sandbox && words.sandboxNote, terms.note, terms.notes].filter(filled),
+    notes: [terms.sandbox && messages.sandboxNote, terms.note, terms.notes].filter(filled),
     // XRechnung and Peppol demand a reference: a buyer who gave none knows the order by its number.
     buyerReference: buyerReference ?? (format === 'zugferd' ? null : terms.orderNumber),
     purchaseOrder: purchaseOrderNumber ?? null,
@@ -162,7 +162,7 @@ export function electronicDocument(document: DocumentFacts, format: ElectronicFo
     delivery: deliveryOf(document, isIntraCommunity),
     // BR-IC-11: goods that go to another member state have a date, even if they were not shipped yet.
     suppliedOn: terms.suppliedOn ?? (isIntraCommunity ? dayOf(issuedAt) : null),
-    payment: paymentOf(document, words),
+    payment: paymentOf(document, messages),
     lines: lines.map((amount, index) => lineOf(content.lines[index]!, amount, index + 1, document)),
     ...amounts,
   };
@@ -313,7 +313,7 @@ export function taxCategoryOf(
   { rate, treatment }: TaxedAs,
   { terms, content }: Pick<DocumentFacts, 'terms' | 'content'>,
 ): InvoiceTaxCategory {
-  const words = messagesIn(terms.locale).documents;
+  const messages = messagesIn(terms.locale).documents;
   const untaxed = (
     code: InvoiceTaxCategory['code'],
     reason: string | null,
@@ -324,19 +324,19 @@ export function taxCategoryOf(
     reason,
     reasonCode,
   });
-  const exempt = () => untaxed('E', filled(terms.noTaxesMessage) ? terms.noTaxesMessage : words.noTax);
+  const exempt = () => untaxed('E', filled(terms.noTaxesMessage) ? terms.noTaxesMessage : messages.noTax);
   switch (treatment) {
     case 'intraCommunity':
-      return untaxed('K', words.intraCommunity, 'VATEX-EU-IC');
+      return untaxed('K', messages.intraCommunity, 'VATEX-EU-IC');
     case 'reverseCharge':
-      return untaxed('AE', words.reverseCharge, 'VATEX-EU-AE');
+      return untaxed('AE', messages.reverseCharge, 'VATEX-EU-AE');
     case 'export':
-      return untaxed('G', words.export, 'VATEX-EU-G');
+      return untaxed('G', messages.export, 'VATEX-EU-G');
     case 'smallBusiness':
       return exempt();
     // Not O: such an invoice could hold nothing else (BR-O-11).
     case 'voucher':
-      return untaxed('E', words.voucher);
+      return untaxed('E', messages.voucher);
     case 'domestic':
     case 'oss':
     case 'local':
@@ -344,7 +344,7 @@ export function taxCategoryOf(
   }
   const isTaxed = content.taxType !== 'NONE';
   if (isTaxed && rate > 0) return { code: 'S', rate, reason: null, reasonCode: null };
-  if (treatment === undefined && isExport(terms)) return untaxed('G', words.export, 'VATEX-EU-G');
+  if (treatment === undefined && isExport(terms)) return untaxed('G', messages.export, 'VATEX-EU-G');
   if (treatment === undefined && filled(terms.noTaxesMessage)) return exempt();
   return isTaxed ? untaxed('Z', null) : exempt();
 }
