@@ -161,7 +161,7 @@ test('a product and its page', async () => {
   expect(await count('show its page', page, null)).toEqual({
     statements: 1,
     callers: 0,
-    files: about(40),
+    files: about(42),
     own: null,
   });
 });
@@ -173,8 +173,8 @@ test('an order in the admin', async () => {
   expect(await count('open an order', () => merchant.get(path), 'admin')).toEqual({
     statements: 12,
     callers: 2,
-    files: about(104),
-    own: about(45),
+    files: about(105),
+    own: about(46),
   });
 });
 
@@ -195,7 +195,7 @@ test('a shipment', async () => {
   expect(await count('ship it', ship, 'admin')).toEqual({
     statements: 14,
     callers: 2,
-    files: about(84),
-    own: about(27),
+    files: about(87),
+    own: about(29),
   });
 });
