@@ -40,6 +40,7 @@ import { postPages } from './content/posts.ts';
 import { previewPages } from './content/preview.ts';
 import { currency } from './cart/currency.ts';
 import { netPrices } from './cart/net-prices.ts';
+import { quickOrder } from './cart/quick-order.ts';
 import { language } from './layout/language.ts';
 import { ownStyle } from './layout/own-style.ts';
 import { errorPage, missingPages, shutPage } from './error-page.ts';
@@ -139,6 +140,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     netPrices(pages);
     language(pages);
     cart(pages);
+    quickOrder(pages);
     checkout(pages, tokens, newsletterTokens(key));
     payment(pages, tokens);
     demoPayment(pages);

@@ -189,6 +189,14 @@ export const SettingsSchema = Section(
         ),
       ),
     ),
+    quickOrder: Setting(
+      Type.Boolean({
+        description:
+          'The cart links to a page on which customers type or paste product numbers and quantities.',
+        examples: [true],
+      }),
+      false,
+    ),
     crossSellingTitle: Setting(
       NullableText('The heading above the related products of a product; null removes it.', 'Goes well with'),
       null,

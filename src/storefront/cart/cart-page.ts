@@ -17,6 +17,7 @@ import { amountWithUnit } from '../../http/amount-text.ts';
 import { moneyText, priceText } from '../../http/price-text.ts';
 import { MAX_CODE_LENGTH } from '../../coupons/campaign.ts';
 import { codeForm, type RejectedCode } from './code-form.ts';
+import { quickOrderLink } from './quick-order.ts';
 import { cartLinePicture, cartLineText, partList, summary, type Line } from './cart-summary.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { cartEvents, cartForApps } from '../scripts/events.ts';
@@ -66,6 +67,7 @@ export async function cartPage(
             <h1>${messages.title}</h1>
             <p>${messages.empty}</p>
             <p><a class="button" href="${shopPath(visit, '')}">${messages.continueShopping}</a></p>
+            ${quickOrderLink(visit)}
           </div>`
         : html`<h1>${messages.title}</h1>
             ${cartContent(visit, visitorCart, rejection)}`
@@ -92,6 +94,7 @@ function cartContent(visit: Visit, visitorCart: VisitorCart, rejection: Rejectio
       ${couponForm(visit, visitorCart, rejection)}
       ${checkoutLink(visit, visitorCart, checkoutObstacle(visitorCart))}
       <p><a class="quiet" href="${shopPath(visit, '')}">${messages.continueShopping}</a></p>
+      ${quickOrderLink(visit)}
     </section>
   </div>`;
 }
