@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { MAX_ITEMS } from '../src/catalogue/products/bulk-edit.ts';
+import { MAX_EDITED_PRODUCTS } from '../src/catalogue/products/bulk-edit.ts';
 import { insertBulkEdit } from '../src/catalogue/products/bulk-edit-queries.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { attachEmbedded } from '../src/db/embedded.ts';
@@ -177,7 +177,7 @@ describe('kill -9', () => {
     const stocks = () =>
       db.many<{ id: string; stock: number }>(sql`
         select upper(product_id::text) as id, stock::float8 as stock from product
-        where shop_id = 'DemoShop' and stock is not null order by product_id limit ${MAX_ITEMS}`);
+        where shop_id = 'DemoShop' and stock is not null order by product_id limit ${MAX_EDITED_PRODUCTS}`);
     const before = await stocks();
     const productIds = before.map(({ id }) => id);
     expect(productIds.length).toBeGreaterThan(20);

@@ -45,7 +45,7 @@ import { language } from './layout/language.ts';
 import { ownStyle } from './layout/own-style.ts';
 import { errorPage, missingPages, shutPage } from './error-page.ts';
 import { feedPages } from './feeds/feeds.ts';
-import { giftCardPages } from './gift-card.ts';
+import { giftCardBalancePages } from './gift-card.ts';
 import { homePages } from './listing/home.ts';
 import { accessibility } from './legal/accessibility.ts';
 import { legalPages } from './legal/legal.ts';
@@ -131,7 +131,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     robotsRoutes(scope, deps.config);
     const pages = createPages(scope, { ...deps, guaranteeFiles, sessions, devices, previewToken });
     preview(pages, previewToken);
-    giftCardPages(pages);
+    giftCardBalancePages(pages);
     homePages(pages);
     category(pages);
     productDetailPages(pages);

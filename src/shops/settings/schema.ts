@@ -30,10 +30,10 @@ import { Accounting } from './schema/accounting.ts';
 import { Assistants } from './schema/assistants.ts';
 import { Reviews } from './schema/reviews.ts';
 import { Visibility } from './schema/visibility.ts';
-import { Manufacturer, ProducerRegistration, OrderPage, Returns, Withdrawal } from './schema/law.ts';
+import { Manufacturer, ProducerRegistration, OrderPageTexts, Returns, Withdrawal } from './schema/law.ts';
 import { Theme, AppScripts, Home, Feeds } from './schema/storefront.ts';
 import { Menus } from './schema/menus.ts';
-import { Newsletter, UnitNames, Units, Mails } from './schema/texts.ts';
+import { Newsletter, UnitNameTexts, Units, Mails } from './schema/texts.ts';
 
 /**
  * The settings of a shop, each with its place in the settings file, its type, its bounds, its description for editors,
@@ -315,7 +315,7 @@ export const SettingsSchema = Section(
     feeds: Setting(Feeds, {}),
     assistants: Setting(Assistants, {}),
     reviews: Setting(Reviews, {}),
-    orderPage: Setting(OrderPage, {}),
+    orderPage: Setting(OrderPageTexts, {}),
     returns: Setting(Returns, {}),
     withdrawal: Setting(Withdrawal, {}),
     accessibility: Setting(
@@ -330,7 +330,7 @@ export const SettingsSchema = Section(
   {
     description:
       'Settings of a shop. A section that is absent stays as it is, a section that is present is replaced as a whole.',
-    definitions: { unitNames: UnitNames },
+    definitions: { unitNames: UnitNameTexts },
     names: { newsletters: 'newsletterCampaigns', mails: 'mailTexts' },
   },
 );
