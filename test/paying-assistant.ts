@@ -65,4 +65,3 @@ export const payment = (token: string, more: object = {}) => ({
     ],
   },
 });
-

@@ -26,7 +26,10 @@ export const ReplacedSession = Type.Object({
 export const SessionRequest = Type.Object({
   ...ReplacedSession.properties,
   cart_id: Type.Optional(
-    Text('The cart that becomes the session. Its products, buyer and codes count, not those of the request.', 200),
+    Text(
+      'The cart that becomes the session. Its products, buyer and codes count, not those of the request.',
+      200,
+    ),
   ),
 });
 

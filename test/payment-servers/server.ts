@@ -51,7 +51,13 @@ export async function startProviderServer(
   { tls }: { tls?: https.ServerOptions } = {},
 ): Promise<ProviderServer> {
   const calls: Call[] = [];
-  const faults: Faults = { delay: 0, failures: { count: 0, status: 503 }, lostAnswers: 0, heldAnswers: 0, isSilent: false };
+  const faults: Faults = {
+    delay: 0,
+    failures: { count: 0, status: 503 },
+    lostAnswers: 0,
+    heldAnswers: 0,
+    isSilent: false,
+  };
 
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const call = await readCall(request);
