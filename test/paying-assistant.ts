@@ -10,7 +10,7 @@ export const CARD = {
   additionalData: { business_profile: 'profile_1' },
 };
 
-const BUYER = { first_name: 'Ada', last_name: 'Brennan', email: 'ada@pelican.example' };
+export const BUYER = { first_name: 'Ada', last_name: 'Brennan', email: 'ada@pelican.example' };
 const HAMBURG = {
   street_address: 'Speicherweg 4',
   address_locality: 'Hamburg',

@@ -7,7 +7,7 @@ import {
   type FakeAssistant,
 } from '../../test/fake-assistant.ts';
 import { startStripeServer, type StripeServer } from '../../test/payment-servers/stripe.ts';
-import { CARD, createReadySession, payment, totalOf } from '../../test/paying-assistant.ts';
+import { BUYER, CARD, createReadySession, payment, totalOf } from '../../test/paying-assistant.ts';
 import { attemptsOf, paymentDeps, workOff } from '../../test/payments.ts';
 import type { Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';

@@ -7,12 +7,14 @@ import { syncBuiltinESMExports } from 'node:module';
  * server of the test on this machine instead.
  */
 const { request } = https;
-const port = Number(process.env['STRIPE_TEST_PORT']);
+const own = {
+  protocol: 'http:',
+  host: '127.0.0.1',
+  port: Number(process.env['STRIPE_TEST_PORT']),
+  agent: http.globalAgent,
+};
 https.request = (options, ...rest) =>
   options.host === 'api.stripe.com'
-    ? http.request(
-        { ...options, protocol: 'http:', host: '127.0.0.1', port, agent: http.globalAgent },
-        ...rest,
-      )
+    ? http.request(Object.assign({}, options, own), ...rest)
     : request(options, ...rest);
 syncBuiltinESMExports();
