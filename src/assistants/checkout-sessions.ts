@@ -27,7 +27,7 @@ export const SessionRequest = Type.Object({
   ...ReplacedSession.properties,
   cart_id: Type.Optional(
     Text(
-      'The cart that becomes the session. Its products, buyer and codes count, not those of the request.',
+      'The cart that becomes the session. Its products, codes and buyer count, not those of the request.',
       200,
     ),
   ),

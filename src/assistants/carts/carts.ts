@@ -150,13 +150,16 @@ export async function replaceCart(
   });
 }
 
-/** A cart with its lines as they are, and where the request wants it to go. A choice that is refused is said. */
+/**
+ * A cart with its lines as they are, and with what the request says beside them: where it goes, and for whom, if the cart does
+ * not say that itself. A choice that is refused is said.
+ */
 export function addDetails(call: OperationCall, capability: Capability, show: ShowCart): Promise<object> {
   const { context, request, write } = call;
-  const { fulfillment, payment } = request as SentDetails;
+  const { discounts: _codes, ...added } = request as CartRequest;
   return withCart(call, capability, async (named) => {
-    const added = { line_items: [], ...(fulfillment && { fulfillment }), ...(payment && { payment }) };
-    const wanted = { ...(await findWanted(context, added, capability)), lines: undefined };
+    const found = await findWanted(context, { ...added, line_items: [] }, capability);
+    const wanted = { ...found, lines: undefined };
     const offered = await offersFor(context, wanted, async () => named, true);
     return write(async (tx) =>
       showReplaced(
@@ -284,7 +287,9 @@ async function replaceIn(
       const replaced = lines && replaceLines(cart, lines, cartContext);
       refusals = replaced?.refusals ?? [];
       const patch = { ...replaced?.patch, ...(lines && setLocale(context.locale)) };
-      const applied = applyDetails({ ...cart, ...patch }, { ...details, offered }, cartContext, isNew);
+      const { buyer: _known, ...others } = details.sent;
+      const sent = !lines && cart.assistantNotes?.buyer ? others : details.sent;
+      const applied = applyDetails({ ...cart, ...patch }, { ...details, sent, offered }, cartContext, isNew);
       ({ messages } = applied);
       return { ...patch, ...applied.patch };
     },

@@ -173,6 +173,16 @@ describe('the delivery', () => {
       'incomplete',
       ['option_unavailable', '$.fulfillment.methods[0].groups[0].selected_option_id'],
     ]);
+    // A cart that names no buyer leaves that to the request, too.
+    const { body: unnamed } = await send('POST', '/carts', {
+      line_items: [{ item: { id: kettle }, quantity: 1 }],
+    });
+    const { body: named } = await send('POST', '/checkout-sessions', {
+      cart_id: unnamed.id,
+      line_items: [],
+      buyer: BUYER,
+    });
+    expect(named.buyer).toMatchObject(BUYER);
     // Asked again it is the same session, as it is.
     const again = await convert(shippingTo({ ...HAMBURG, address_locality: 'Bremen' }));
     expect(again.fulfillment).toEqual(made.fulfillment);
