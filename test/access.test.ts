@@ -322,10 +322,6 @@ describe('what a shop offers to assistants', () => {
 
   beforeAll(async () => {
     [assistant, stranger] = await Promise.all([startFakeAssistant(), startFakeAssistant()]);
-    // The operation on the clock has made the shop a sandbox, which has nothing for assistants.
-    await service.db.run(sql`
-      update shop set sandbox_of = null, sandbox_clock = 0, settings_version = settings_version + 1
-      where shop_id = ${shop.shopId}`);
     for (const call of SHOP_CALLS) requests.set(call, await shopRequest(call, shop, assistant.profile));
     // The key of a shop is made when it signs first.
     await outcomes();

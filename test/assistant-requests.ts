@@ -8,7 +8,7 @@ import { newId } from '../src/kernel/ids.ts';
 import { CHANGE_PRICES, changesPrice, OPERATIONS as CALLED, type Tool } from '../src/mcp/tools.ts';
 import { CALLBACK, HOST } from './connected-assistant.ts';
 import { injected, type FuzzRequest } from './fuzz/damage.ts';
-import { OPERATIONS, validCall, type Operation, type Shop } from './operations.ts';
+import { endSandbox, OPERATIONS, validCall, type Operation, type Shop } from './operations.ts';
 import type { Answer, Service } from './service.ts';
 
 /**
@@ -41,6 +41,8 @@ export async function shopRequest(
   idsFrom: Shop = shop,
 ): Promise<FuzzRequest> {
   const { method, path, argument, name } = operation;
+  // Sandboxes have nothing for assistants.
+  await endSandbox(idsFrom);
   const id = path.includes('/:id') ? await idBelow(path, idsFrom, profile) : '';
   const given = argument === undefined ? undefined : await validInput(operation, idsFrom);
   const headers = { host: hostOf(shop), 'content-type': 'application/json' };

@@ -1202,16 +1202,16 @@ const listedNumber = async (shop: Shop): Promise<string> => {
   return row!.number;
 };
 
-/** A list in which a product has a price. */
-const filledPriceList = once(async (shop: Shop) => {
+/** A list in which a product has a price, also after one of the operations has taken all of them away. */
+const filledPriceList = async (shop: Shop) => {
   const priceListId = await priceList(shop);
   await shop.service.db.run(sql`
     update product set version = version + 1, facts = facts || ${{
       listPrices: [{ priceListId, tiers: [{ quantity: '5', prices: { EUR: 700 } }] }],
     }}::jsonb
-    where shop_id = ${shop.shopId} and product_number = ${await listedNumber(shop)}`);
+    where shop_id = ${shop.shopId} and product_number = ${await listedNumber(shop)} and not facts ? 'listPrices'`);
   return priceListId;
-});
+};
 
 /** Visitors have asked for it. */
 const missedAddress = async ({ service: { db }, shopId }: Shop, address: string) => {
@@ -1953,9 +1953,7 @@ const documentOf: Fact<string> = async ({ service, shopId }, params) => {
 const sendableInvoice: Fact<string> = async (shop) => {
   const { db } = shop.service;
   // Sandboxes send nothing.
-  await db.run(sql`
-    update shop set sandbox_of = null, sandbox_clock = 0, settings_version = settings_version + 1
-    where shop_id = ${shop.shopId} and sandbox_of is not null`);
+  await endSandbox(shop);
   await db.run(sql`
     insert into transport_account (shop_id, provider, fields_sealed, updated_at)
     values (${shop.shopId}, 'e-invoice.be', '\\x00', ${db.now}) on conflict do nothing`);
@@ -1972,6 +1970,13 @@ async function makeSandbox({ service: { db }, shopId }: Shop): Promise<void> {
   await db.run(sql`
     update shop set sandbox_of = 'Original', settings_version = settings_version + 1
     where shop_id = ${shopId} and sandbox_of is null`);
+}
+
+/** The operation on the clock may have made a sandbox of the shop. */
+export async function endSandbox({ service: { db }, shopId }: Shop): Promise<void> {
+  await db.run(sql`
+    update shop set sandbox_of = null, sandbox_clock = 0, settings_version = settings_version + 1
+    where shop_id = ${shopId} and sandbox_of is not null`);
 }
 
 /** An email that was not sent. */
