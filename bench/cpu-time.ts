@@ -19,7 +19,7 @@ export async function cpuTimes(serverPid: number, db: Database): Promise<CpuTime
 }
 
 /** The processes that serve, where PROCESSES is more than one. */
-export async function childrenOf(pid: number): Promise<number[]> {
+async function childrenOf(pid: number): Promise<number[]> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
   const lists = await Promise.all(
     threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => '')),
