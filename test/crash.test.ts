@@ -13,6 +13,7 @@ import { EVERYTHING, profileFile, startFakeAssistant } from './fake-assistant.ts
 import { newStartedFolder } from './first-start.ts';
 import { cleanUp, killPostgres, startKontor, waitFor, type Running } from './process.ts';
 import { startReceiver } from './receiver.ts';
+import { sendTo } from './send-to.ts';
 
 /**
  * kill -9 at a random moment while writers write as fast as they can, in turns of the service, of PostgreSQL and of
@@ -31,25 +32,6 @@ const rounds = VICTIMS.map((victim, index) => ({ round: index + 1, victim }));
 interface Customer {
   customerNumber: string;
   internalNote: string | null;
-}
-
-/** A request with a name of the host of its own, which fetch does not allow. */
-async function sendTo(
-  address: string,
-  method: string,
-  path: string,
-  body: unknown,
-  headers: Record<string, string>,
-  // oxlint-disable-next-line typescript/no-explicit-any
-): Promise<{ status: number; body: any }> {
-  const request = http.request(address + path, {
-    method,
-    headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
-  });
-  request.end(body === undefined ? undefined : JSON.stringify(body));
-  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
-  const text = Buffer.concat(await response.toArray()).toString();
-  return { status: response.statusCode!, body: JSON.parse(text) };
 }
 
 describe('kill -9', () => {

@@ -146,8 +146,8 @@ export function findSession(db: Queries, shopId: string, sessionId: string) {
     from assistant_session where shop_id = ${shopId} and session_id = ${sessionId}`);
 }
 
-export function findSessionOfCart(tx: Transaction, shopId: string, cartId: string) {
-  return tx.one<SessionRow>(sql`
+export function findSessionOfCart(db: Queries, shopId: string, cartId: string) {
+  return db.one<SessionRow>(sql`
     select ${sessionColumns} from assistant_session where shop_id = ${shopId} and cart_id = ${cartId}`);
 }
 

@@ -100,7 +100,7 @@ export async function importProducts(db: Database, options: ImportOptions): Prom
   };
   const run: Run = { db, options, reading, report, promised: new NumberLines() };
   const atOnce = onBatch || isCheck ? 1 : BATCHES_AT_ONCE;
-  let isAnalysed = isCheck;
+  let isFirst = !isCheck;
   let rowsBefore = 0;
   const seen: SeenRows = { numbers: new NumberLines(), hasVariations: false };
   // Variations need their masters, wherever these are in the file: so it is read twice, if it has any.
@@ -115,11 +115,11 @@ export async function importProducts(db: Database, options: ImportOptions): Prom
         while (underWay.size >= atOnce) await Promise.race(underWay);
         const taken = importBatch(run, left).finally(() => underWay.delete(taken));
         underWay.add(taken);
-        if (!isAnalysed) {
-          await taken;
-          await analyseCatalogue(db);
-          isAnalysed = true;
-        }
+        if (!isFirst) continue;
+        isFirst = false;
+        await taken;
+        // A shop whose first products come with this file; in any other one PostgreSQL knows the sizes already.
+        if (report.created > 0) await analyseCatalogue(db);
       }
       await Promise.all(underWay);
     } catch (error) {
