@@ -19,7 +19,7 @@ const CELLS = /[;\t]/;
 const DECIMAL = /\d+(?:[.,]\d+)?$/;
 const WHOLE = /\d+$/;
 
-export function typedLines(text: string): OrderedLine[] {
+export function parseQuickOrder(text: string): OrderedLine[] {
   return text.split('\n').flatMap((line, index) => {
     const trimmed = line.trim().slice(0, MAX_LINE_LENGTH);
     if (trimmed === '' || (index === 0 && isHeading(trimmed))) return [];

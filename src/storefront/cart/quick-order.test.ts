@@ -10,11 +10,11 @@ import {
 import { startService, type Service } from '../../../test/service.ts';
 import { givenVisitor, mainOf } from '../../../test/visitor.ts';
 import { sql } from '../../db/sql.ts';
-import { MAX_ORDERED_LINES, typedLines } from './quick-order-lines.ts';
+import { MAX_ORDERED_LINES, parseQuickOrder } from './quick-order-lines.ts';
 
 describe('a line of a quick order', () => {
   const meaningsOf = (line: string) =>
-    typedLines(line)[0]?.meanings.map(({ productNumber, quantity }) => `${quantity} × ${productNumber}`);
+    parseQuickOrder(line)[0]?.meanings.map(({ productNumber, quantity }) => `${quantity} × ${productNumber}`);
 
   test.each([
     ['KN-100', ['1 × KN-100']],
@@ -35,7 +35,7 @@ describe('a line of a quick order', () => {
 
   test('names the place of its line; the headings of a table and empty lines are left out', () => {
     const text = 'Item no.;Quantity\r\nKN-100;2\r\n\r\nKN-110;3';
-    expect(typedLines(text).map(({ place, text: line }) => [place, line])).toEqual([
+    expect(parseQuickOrder(text).map(({ place, text: line }) => [place, line])).toEqual([
       [2, 'KN-100;2'],
       [4, 'KN-110;3'],
     ]);

@@ -16,7 +16,7 @@ import { parseQuantity, rejectionText } from './line-form.ts';
 import {
   MAX_ORDERED_CHARACTERS,
   MAX_ORDERED_LINES,
-  typedLines,
+  parseQuickOrder,
   type OrderedLine,
 } from './quick-order-lines.ts';
 import { newCartTerms, setSessionCart, shopperOf, updateVisitorCart } from './visitor-cart.ts';
@@ -51,7 +51,7 @@ export function quickOrder(pages: Pages): void {
       requireOpen(visit);
       const words = messagesIn(visit.locale).storefront.quickOrder;
       const text = field('lines');
-      const lines = typedLines(text);
+      const lines = parseQuickOrder(text);
       if (lines.length === 0) return quickOrderPage(visit, { text, missing: words.missing });
       const { wanted, problems } = await findWanted(visit, lines);
       if (problems.length > 0) return quickOrderPage(visit, { text, problems });
