@@ -249,7 +249,11 @@ async function removeUnsent(
   await moveStock(
     { tx, shopId },
     open,
-    unsentLines.map((part) => ({ productId: lineOf(part, open).productId, quantity: Number(part.quantity) })),
+    unsentLines.map((part) => ({
+      lineItemId: part.lineItemId,
+      productId: lineOf(part, open).productId,
+      quantity: Number(part.quantity),
+    })),
   );
   await revokeSoldCards(tx, shopId, order, unsentLines, { appId: null, isWithdrawal: true });
   const isChanged = unsentLines.length > 0;
