@@ -1,6 +1,6 @@
 import { partLines } from '../src/pricing/part-lines.ts';
 import type { CartProduct } from '../src/pricing/cart-product.ts';
-import type { KnownLine } from '../src/pricing/line-prices.ts';
+import type { KnownLine } from '../src/pricing/app-terms.ts';
 import { cartTotals } from '../src/pricing/totals.ts';
 import { DEMO } from '../test/priced-carts.ts';
 import type { Verdict } from './report.ts';

@@ -27,7 +27,7 @@ export interface Subject {
 
 const CONNECTIONS = 32;
 
-/** One round of load. Any answer but a 2xx makes it worthless, so it throws. */
+/** One round of load. Any answer but a 2xx makes it worthless, and so does a round without answers: both throw. */
 export async function load(
   { name, origin, token, calls, flow, connections = CONNECTIONS, mayBeSilent = false }: Subject,
   seconds: number,
@@ -57,11 +57,14 @@ export async function load(
     },
   });
   const failed = result.non2xx + result.errors + result.timeouts;
-  if (failed > 0 || (result['2xx'] === 0 && !mayBeSilent)) {
+  if (failed > 0) {
     const statuses = JSON.stringify(result.statusCodeStats);
     throw new Error(
       `${name}: ${failed} calls failed, ${result.errors} of them without an answer: ${statuses}`,
     );
+  }
+  if (result['2xx'] === 0 && !mayBeSilent) {
+    throw new Error(`${name}: no call was answered within the ${seconds} s of a round`);
   }
   return {
     requests: result['2xx'],

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { meaningOf } from '../src/catalogue/redirects/former-shops.ts';
-import { findTargets } from '../src/catalogue/redirects/queries.ts';
+import { findRedirectTargets } from '../src/catalogue/redirects/queries.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
@@ -39,7 +39,7 @@ try {
     for (let index = 0; index < WARM_UP_CALLS + CALLS; index++) {
       const meaning = meaningOf(`/old/page-${(index * 7_919) % COUNT}?a=${index}&b=2&c=3`)!;
       const began = performance.now();
-      await findTargets(db, shopId, meaning, 'en_GB');
+      await findRedirectTargets(db, shopId, meaning, 'en_GB');
       if (index >= WARM_UP_CALLS) times.push(performance.now() - began);
     }
     const [p50, p95] = [0.5, 0.95].map((share) => percentile(times, share).toFixed(2));

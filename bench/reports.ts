@@ -1,6 +1,6 @@
 import type { Database } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';
-import { DIMENSIONS, dayPrints, type Dimension } from '../src/orders/reports/day-sums.ts';
+import { DIMENSIONS, dayPrints, type ReportDimension } from '../src/orders/reports/day-sums.ts';
 import { findChangedMonths, sumMonth } from '../src/orders/reports/month-sums.ts';
 import type { ReportPeriod } from '../src/orders/reports/period.ts';
 import { findBreakdown } from '../src/orders/reports/queries.ts';
@@ -66,7 +66,7 @@ export async function measureReports(
 ): Promise<Verdict[]> {
   const [{ rows } = { rows: 0 }] = await db.many<{ rows: number }>(sql`
     select count(*) as rows from report_day where shop_id = ${SHOP} and dimension = 'product'`);
-  const measured = async (dimension: Dimension) => {
+  const measured = async (dimension: ReportDimension) => {
     const times: number[] = [];
     for (let call = 0; call < calls; call++) {
       const began = performance.now();

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|memory|scale|orders|reports|admin|shops|growth|statements|webhooks|pages|fields|calls|assistants|promotions|bundles|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, `npm run bench -- --compare vendure=FOLDER [-- --quick]`, or `npm run bench -- --against COMMIT [-- --quick] [-- --match TEXT]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|memory|scale|orders|reports|admin|shops|growth|statements|webhooks|pages|fields|calls|assistants|promotions|bundles|processes|cluster] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, `npm run bench -- --compare vendure=FOLDER [-- --quick]`, or `npm run bench -- --against COMMIT [-- --quick] [-- --match TEXT]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
  * whether cost grows with the number of products, of orders and of shops, whether a new shop stays fast while it grows, what
  * many different searches leave in PostgreSQL, how soon webhooks are called, how soon a shopper sees a page, and what the pages
@@ -27,7 +27,7 @@ import { measureAssistants } from './assistants.ts';
 import { createAdminShop } from './admin-shop.ts';
 import { distributeForBench, measureCluster } from './cluster.ts';
 import { createComparedShop, measureComparison, readPeer } from './compare.ts';
-import { cpuTimes, cpuUsed } from './cpu-time.ts';
+import { cpuTimes, cpuUsed, megabytesOf } from './cpu-time.ts';
 import { createFieldShops, measureFields } from './fields.ts';
 import { compareRestarted, createGrowingShop, measureGrowth } from './growth.ts';
 import { createImportShops, measureImportKinds } from './imports.ts';
@@ -76,7 +76,7 @@ const { values: options } = parseArgs({
   options: {
     /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
-    /** `start`, `load`, `memory`, `scale`, `imports`, `orders`, `reports`, `shops`, `growth`, `statements`, `webhooks`, `pages`, `admin`, `fields`, `calls`, `assistants`, `promotions`, `bundles` or `cluster`: only one part; results.json is then left as it is. */
+    /** `start`, `load`, `memory`, `scale`, `imports`, `orders`, `reports`, `shops`, `growth`, `statements`, `webhooks`, `pages`, `admin`, `fields`, `calls`, `assistants`, `promotions`, `bundles`, `processes` or `cluster`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
     /** How many shops the part `shops` makes; results.json is left as well. */
     shops: { type: 'string' },
@@ -127,6 +127,8 @@ const COMPARISON = options.quick
 const MEMORY = { requests: options.quick ? 1_000 : 10_000 };
 const AGAINST = options.quick ? { rounds: 5, seconds: 2 } : { rounds: 11, seconds: 4 };
 const CLUSTER = { calls: options.quick ? 20 : 300 };
+/** What `processes` asks of one process and of two. */
+const SHARED_TARGETS = ['GET product, one of 100', 'GET products, 20 a page', 'cart with a line (2 writes)'];
 /** These only when they are asked for. */
 const ASSISTANTS = options.quick
   ? { products: 500, rounds: 3, seconds: 2 }
@@ -168,6 +170,7 @@ async function bench(): Promise<void> {
   if (options.only === 'calls') return benchCalls(installation, workFolder);
   if (options.only === 'assistants') return benchAssistants(installation, workFolder);
   if (options.only === 'fields') return benchFields(installation, workFolder);
+  if (options.only === 'processes') return benchProcesses(installation, workFolder);
 
   const isAsked = (part: string) => options.only === undefined || options.only === part;
   const starts = isAsked('start') ? await benchStarts(installation, workFolder) : undefined;
@@ -570,6 +573,30 @@ async function benchGrowth(installation: string, workFolder: string) {
   const settle = () => mailsSent(db, 10 * MAILS_SENT_WITHIN);
   const restarted = await compareRestarted({ ...kontor, lastPerSecond }, { serve, settle }, shop, GROWTH);
   return { growth: [verdict, ...restarted] };
+}
+
+/** Two processes beside one, on one database. What the emails of orders cost could be the other server's. */
+async function benchProcesses(installation: string, workFolder: string): Promise<void> {
+  say(`Processes: PROCESSES=2 beside 1, ${AGAINST.rounds} rounds of ${AGAINST.seconds} s each ...`);
+  const { db, start, kontor, shop } = await startBenchShop(await loadVersion(), installation, workFolder);
+  const two = await start('kontor-two', ['bin/kontor.js', 'serve'], '/ready', {
+    ...kontorSettings(path.join(workFolder, 'kontor-two-files')),
+    PROCESSES: '2',
+  });
+  const contenderOf = ({ pid, origin }: { pid: number; origin: string }): Contender => ({
+    pid,
+    db,
+    subjects: askedTargets()
+      .filter(({ name }) => SHARED_TARGETS.includes(name))
+      .map((target) => subjectOf(target, origin, shop)),
+    settle: () => mailsSent(db),
+  });
+  const changes = await measureAgainst(contenderOf(two), contenderOf(kontor), AGAINST, say);
+  // Requests are answered in several processes, so none of them has a thread that answers all.
+  const shown = changes.filter(({ name }) => !name.includes('thread'));
+  say(`\n${changeTable('1 process', shown, '2 processes')}\n`);
+  const [one, both] = [await megabytesOf(kontor.pid), await megabytesOf(two.pid)].map(Math.round);
+  say(`Memory after the load: one process ${one} MB, two ${both} MB`);
 }
 
 async function benchStatements(installation: string, workFolder: string) {

@@ -4,7 +4,7 @@ import { ADDRESS_FIELDS } from '../src/shops/countries/address.ts';
 import type { Database } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';
 import { newId } from '../src/kernel/ids.ts';
-import { netRevenue } from '../src/orders/revenue.ts';
+import { netRevenue } from '../src/orders/day-sums.ts';
 import { applySettings } from '../src/shops/settings/file.ts';
 import { STATE_FILTERS } from '../src/orders/schema.ts';
 import type { Verdict } from './report.ts';

@@ -2,14 +2,14 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atEnd } from '../bench/processes.ts';
-import type { NewPayment, Outcome } from '../src/orders/payments/provider.ts';
+import type { NewPayment, PaymentOutcome } from '../src/orders/payments/provider.ts';
 
 /** A payment as the provider knows it. */
 export interface ProviderPayment {
   id: string;
   amount: number;
   currency: string;
-  state: Outcome['state'];
+  state: PaymentOutcome['state'];
   captured: number;
   /** Amounts by the id of the refund. */
   refunds: Map<string, number>;

@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { MAX_ITEMS } from '../src/catalogue/products/bulk-edit.ts';
+import { MAX_EDITED_PRODUCTS } from '../src/catalogue/products/bulk-edit.ts';
 import { insertBulkEdit } from '../src/catalogue/products/bulk-edit-queries.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { attachEmbedded } from '../src/db/embedded.ts';
@@ -13,6 +13,7 @@ import { EVERYTHING, profileFile, startFakeAssistant } from './fake-assistant.ts
 import { newStartedFolder } from './first-start.ts';
 import { cleanUp, killPostgres, startKontor, waitFor, type Running } from './process.ts';
 import { startReceiver } from './receiver.ts';
+import { sendTo } from './send-to.ts';
 
 /**
  * kill -9 at a random moment while writers write as fast as they can, in turns of the service, of PostgreSQL and of
@@ -31,25 +32,6 @@ const rounds = VICTIMS.map((victim, index) => ({ round: index + 1, victim }));
 interface Customer {
   customerNumber: string;
   internalNote: string | null;
-}
-
-/** A request with a name of the host of its own, which fetch does not allow. */
-async function sendTo(
-  address: string,
-  method: string,
-  path: string,
-  body: unknown,
-  headers: Record<string, string>,
-  // oxlint-disable-next-line typescript/no-explicit-any
-): Promise<{ status: number; body: any }> {
-  const request = http.request(address + path, {
-    method,
-    headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
-  });
-  request.end(body === undefined ? undefined : JSON.stringify(body));
-  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
-  const text = Buffer.concat(await response.toArray()).toString();
-  return { status: response.statusCode!, body: JSON.parse(text) };
 }
 
 describe('kill -9', () => {
@@ -177,7 +159,7 @@ describe('kill -9', () => {
     const stocks = () =>
       db.many<{ id: string; stock: number }>(sql`
         select upper(product_id::text) as id, stock::float8 as stock from product
-        where shop_id = 'DemoShop' and stock is not null order by product_id limit ${MAX_ITEMS}`);
+        where shop_id = 'DemoShop' and stock is not null order by product_id limit ${MAX_EDITED_PRODUCTS}`);
     const before = await stocks();
     const productIds = before.map(({ id }) => id);
     expect(productIds.length).toBeGreaterThan(20);

@@ -1,13 +1,13 @@
 import {
   PaymentRefused,
   type NewPayment,
-  type Outcome,
+  type PaymentOutcome,
   type PaymentProvider,
 } from '../src/orders/payments/provider.ts';
 
 /** A payment as the fake provider knows it. */
 interface FakePayment extends NewPayment {
-  state: Outcome['state'];
+  state: PaymentOutcome['state'];
   captured: number;
   refunds: Map<string, number>;
 }
@@ -26,7 +26,7 @@ export function createFakeProvider() {
     if (!payment) throw new PaymentRefused(`There is no payment ${reference}`);
     return payment;
   };
-  const outcomeOf = (reference: string): Outcome => {
+  const outcomeOf = (reference: string): PaymentOutcome => {
     const { state, captured, currency } = paymentOf(reference);
     return { state, captured, currency };
   };
@@ -85,7 +85,7 @@ export function createFakeProvider() {
       const payment = paymentOf(reference);
       Object.assign(payment, { state: 'paid', captured: payment.amount });
     },
-    move: (reference: string, state: Outcome['state']) => {
+    move: (reference: string, state: PaymentOutcome['state']) => {
       paymentOf(reference).state = state;
     },
     refundsOf: (reference: string) => [...paymentOf(reference).refunds.values()],

@@ -333,6 +333,7 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
       showFromPrices: fc.boolean(),
       categoriesShowSubcategories: fc.boolean(),
       publicCatalogue: fc.boolean(),
+      quickOrder: fc.boolean(),
       sellBeyondStock: fc.boolean(),
       maxPerOrder: fc.option(
         fc.integer({ min: 1, max: 10_000_000 }).map((tenths) => tenths / 10),

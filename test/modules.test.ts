@@ -132,3 +132,31 @@ test('no files import each other in a circle', () => {
   for (const file of files) visit(file, []);
   expect(circles).toEqual([]);
 });
+
+/**
+ * Names that two files export on purpose. The pages of shops, of merchants and of the service itself are made in the same
+ * way, and assistants and MCP speak the words of their protocols.
+ */
+const SIDES = ['admin', 'storefront', 'site'];
+const PROTOCOLS = ['assistants', 'mcp'];
+const SETTINGS = /^src\/(?:shops\/settings\/(?:settings|schema\/[\w-]+)|pricing\/price-lists)\.ts$/;
+
+test('an exported name has one meaning', () => {
+  const filesOf = new Map<string, string[]>();
+  for (const file of files.filter((one) => !one.startsWith('src/commands/'))) {
+    const text = readFileSync(path.join(root, file), 'utf8');
+    for (const name of new Set([...text.matchAll(EXPORT)].map(([, found]) => found!)))
+      filesOf.set(name, [...(filesOf.get(name) ?? []), file]);
+  }
+  const shared = [...filesOf].filter(([, all]) => {
+    const own = all.filter((file) => !PROTOCOLS.includes(moduleOf(file)));
+    if (own.length <= 1) return false;
+    // The schema of a section of the settings, and the type of its values.
+    if (own.every((file) => SETTINGS.test(file))) return false;
+    const modules = own.map(moduleOf);
+    return !(modules.every((name) => SIDES.includes(name)) && new Set(modules).size === own.length);
+  });
+  expect(shared.map(([name, all]) => `${name}: ${all.join(', ')}`)).toEqual([]);
+});
+
+const EXPORT = /^export (?:async )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { electronicInvoice } from '../src/orders/documents/electronic.ts';
 import { ELECTRONIC_FORMATS, type ElectronicFormat } from '../src/orders/documents/electronic-format.ts';
-import { missingFor } from '../src/orders/documents/electronic-model.ts';
+import { missingFacts } from '../src/orders/documents/electronic-model.ts';
 import type { DocumentFacts } from '../src/orders/documents/facts.ts';
 import { documentOfCase, ELECTRONIC_CASES, ELECTRONIC_KINDS } from './electronic-documents.ts';
 
@@ -88,7 +88,7 @@ describe.skipIf(folder === undefined)(`official rules (skipped: ${reason})`, () 
 
   test('all documents have what their formats demand', () => {
     for (const { name, format, document } of files) {
-      expect([name, format, missingFor(document, format)]).toEqual([name, format, []]);
+      expect([name, format, missingFacts(document, format)]).toEqual([name, format, []]);
     }
   });
 

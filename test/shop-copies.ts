@@ -2,7 +2,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { backupShop } from '../src/commands/backup/backup.ts';
 import { checkBackup } from '../src/platform/backup/manifest.ts';
-import { restoreShop } from '../src/commands/backup/restore.ts';
+import { restoreShopFile } from '../src/commands/backup/restore.ts';
 import type { Restored } from '../src/imports/backup/restore.ts';
 import { findShopTables } from '../src/platform/backup/tables.ts';
 import { installationKey } from '../src/platform/sealing.ts';
@@ -26,7 +26,7 @@ export async function restored(
   { as, former }: { as?: string; former?: Buffer } = {},
 ): Promise<Restored> {
   const keys = { own: await installationKey(config), former };
-  const made = await restoreShop(db, config, await checkBackup(file), { as, keys });
+  const made = await restoreShopFile(db, config, await checkBackup(file), { as, keys });
   await app.shopHosts.refresh();
   return made;
 }

@@ -5,8 +5,7 @@ import path from 'node:path';
 import { startFakeShop, type FakeShop } from '@kontor/client/testing';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { parseManifest } from '../src/apps/manifest/manifest.ts';
-import { readTaxes } from '../src/carts/app-taxes.ts';
-import { readLinePrices } from '../src/carts/line-prices.ts';
+import { readLinePrices, readTaxes } from '../src/carts/app-terms.ts';
 import { newId } from '../src/kernel/ids.ts';
 import { cleanUp, newFolder, waitFor } from './process.ts';
 

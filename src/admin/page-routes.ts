@@ -27,7 +27,7 @@ import type { Draft, Form, FormOptions, Options, Pages, ShopPages } from './page
 import { sendFile, sendPage } from './responses.ts';
 import type { Permission } from './users/permissions.ts';
 import { ADMIN_SESSION_LIFETIME, type SignedInUser } from './users/queries.ts';
-import type { Audience, ShopVisit, Visit } from './visit.ts';
+import type { PageAudience, ShopVisit, Visit } from './visit.ts';
 
 /** Unknown fields are ignored, and a form that is only a button has none. */
 const FormBody = Nullable(Type.Object({}));
@@ -49,7 +49,7 @@ type AnyVisit = Visit<'anybody'> | ShopVisit;
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The users who may open a page of the admin. */
-    admin?: { audience: Audience } | { permission: Permission | 'member' };
+    admin?: { audience: PageAudience } | { permission: Permission | 'member' };
     /** The labels by which the error page of a form names its fields. */
     formLabels?: FormOptions['labels'] | undefined;
   }
@@ -79,7 +79,7 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
   const admitted = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    audience: Audience | 'shop',
+    audience: PageAudience | 'shop',
     needsReauthentication: boolean | undefined,
   ): Promise<Visit<'anybody'> | undefined> => {
     await countRequest(request);

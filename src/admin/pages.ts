@@ -5,7 +5,7 @@ import type { Labels } from './components/validation.ts';
 import type { AdminMessages } from './messages.ts';
 import type { AdminFile, AdminPage } from './page.ts';
 import type { Permission } from './users/permissions.ts';
-import type { Audience, ShopVisit, Visit } from './visit.ts';
+import type { PageAudience, ShopVisit, Visit } from './visit.ts';
 
 /** A form that was sent and refused: its page shows the typed values and their problems. */
 export interface Draft {
@@ -101,17 +101,17 @@ export interface ShopPages {
 
 /** The pages that belong to no shop: sign-in, the user's own account, the installation. Below `/admin`. */
 export interface Pages {
-  get<A extends Audience>(
+  get<A extends PageAudience>(
     path: string,
     audience: A,
     handler: (visit: Visit<A>, request: PageRequest) => Promise<AdminPage | Redirect>,
     options?: Options,
   ): void;
-  post<A extends Audience>(
+  post<A extends PageAudience>(
     path: string,
     audience: A,
     handler: (visit: Visit<A>, form: FormRequest) => Promise<Redirect | AdminPage | AdminFile>,
     options?: FormOptions,
   ): void;
-  form<A extends Audience>(path: string, audience: A, form: Form<Visit<A>>, options?: FormOptions): void;
+  form<A extends PageAudience>(path: string, audience: A, form: Form<Visit<A>>, options?: FormOptions): void;
 }

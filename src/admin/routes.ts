@@ -41,7 +41,7 @@ import { orderFiles } from './orders/files.ts';
 import { newOrderPages } from './orders/new-order.ts';
 import { orderPages } from './orders/order-page.ts';
 import { businessPages } from './orders/business.ts';
-import { orderTagPages } from './orders/tag-card.ts';
+import { orderTagPages } from './orders/data-actions.ts';
 import { orderListPages } from './orders/orders.ts';
 import { printPages } from './orders/print.ts';
 import { createPages } from './page-routes.ts';

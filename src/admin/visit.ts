@@ -14,7 +14,7 @@ import type { SignedInUser } from './users/queries.ts';
 import type { Notice } from '../http/page-kit.ts';
 
 /** The audience of a page that belongs to no shop: everyone, signed-in users, or the operator of the installation. */
-export type Audience = 'anybody' | 'signed in' | 'host';
+export type PageAudience = 'anybody' | 'signed in' | 'host';
 
 /** The data of every request for a page of the admin. */
 interface AnyVisit {
@@ -45,7 +45,7 @@ interface AnyVisit {
   rememberUser: (userId: string) => void;
 }
 
-export type Visit<A extends Audience = Audience> = AnyVisit & {
+export type Visit<A extends PageAudience = PageAudience> = AnyVisit & {
   user: A extends 'anybody' ? SignedInUser | undefined : SignedInUser;
 };
 

@@ -101,8 +101,8 @@ export function deleteAppById(tx: Transaction, shopId: string, appId: string) {
 }
 
 /** The apps of a shop, and the tokens that open it. */
-export async function findAccess(db: Queries, shopId: string): Promise<Access> {
-  const row = await db.one<Access>(sql`
+export async function findAccess(db: Queries, shopId: string): Promise<ShopAccess> {
+  const row = await db.one<ShopAccess>(sql`
     select array(
         select upper(app_id::text) || ' ' || array_to_string(scopes, ' ') from app where shop_id = ${shopId}
       ) as apps, array(
@@ -114,7 +114,7 @@ export async function findAccess(db: Queries, shopId: string): Promise<Access> {
 }
 
 /** Who may do what in a shop at a moment. */
-export interface Access {
+export interface ShopAccess {
   /** The id and the scopes of each, with spaces between them. */
   apps: string[];
   /** The same with the hashes of the tokens. */
@@ -129,7 +129,7 @@ export interface Access {
 export async function deleteOtherAccess(
   tx: Transaction,
   shopId: string,
-  { apps, tokens, webhookIds }: Access,
+  { apps, tokens, webhookIds }: ShopAccess,
 ): Promise<void> {
   const keyOf = (entry: string) => entry.split(' ', 1)[0]!;
   await tx.run(sql`delete from app where shop_id = ${shopId} and app_id <> all (${apps.map(keyOf)}::uuid[])`);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { messagesIn } from '../kernel/messages.ts';
 import { envelope, extensionsOf, type Capability } from './capabilities.ts';
-import { CartRequest, createCart, readCart, type ShowCart } from './carts/carts.ts';
+import { addDetails, CartRequest, createCart, type ShowCart } from './carts/carts.ts';
 import type { ShownCart } from './carts/cart-view.ts';
 import type { AssistantContext, OperationCall } from './context.ts';
 import type { Message } from './messages.ts';
@@ -25,7 +25,12 @@ export const ReplacedSession = Type.Object({
 
 export const SessionRequest = Type.Object({
   ...ReplacedSession.properties,
-  cart_id: Type.Optional(Text('The cart that becomes the session; what else is named is ignored then.', 200)),
+  cart_id: Type.Optional(
+    Text(
+      'The cart that becomes the session. Its products, codes and buyer count, not those of the request.',
+      200,
+    ),
+  ),
 });
 
 /**
@@ -71,7 +76,7 @@ export function createSession(call: OperationCall): Promise<object> {
   const { cart_id: cartId } = call.request as { cart_id?: string };
   return cartId === undefined
     ? createCart(call, CHECKOUT, showSession)
-    : readCart({ ...call, id: cartId }, CHECKOUT, showSession);
+    : addDetails({ ...call, id: cartId }, CHECKOUT, showSession);
 }
 
 /** The session as it is after it was ended. */

@@ -5,7 +5,7 @@ import type { ReceiverPolicy } from '../apps/webhooks/receiver-address.ts';
 import { ProtocolProblem } from './problem.ts';
 
 const TIMEOUT = 5_000;
-/** The protocol asks for no lower bound than this, so that no good profile is refused. */
+/** The protocol asks verifiers to set no lower bound (Profile Fetching, rule 8), so that no good profile is refused. */
 const MAX_BYTES = 131_072;
 export const MAX_ADDRESS_LENGTH = 500;
 

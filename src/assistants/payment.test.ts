@@ -7,6 +7,7 @@ import {
   type FakeAssistant,
 } from '../../test/fake-assistant.ts';
 import { startStripeServer, type StripeServer } from '../../test/payment-servers/stripe.ts';
+import { BUYER, CARD, createReadySession, payment, totalOf } from '../../test/paying-assistant.ts';
 import { attemptsOf, paymentDeps, workOff } from '../../test/payments.ts';
 import type { Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
@@ -23,13 +24,6 @@ let stripe: StripeServer;
 let kettle: string;
 
 const shopId = 'DemoShop';
-const CARD = {
-  key: 'card',
-  name: 'Card',
-  provider: 'stripe',
-  additionalData: { business_profile: 'profile_1' },
-};
-
 const apply = (file: object) => service.db.transaction((tx) => applySettings(tx, shopId, file));
 
 beforeAll(async () => {
@@ -63,53 +57,10 @@ const send = (
   call: AssistantCall = {},
 ) => ask(service, `/ucp${path}`, body, { profile: assistant.profile, method, ...call });
 
-const BUYER = { first_name: 'Ada', last_name: 'Brennan', email: 'ada@pelican.example' };
-const HAMBURG = {
-  street_address: 'Speicherweg 4',
-  address_locality: 'Hamburg',
-  postal_code: '20457',
-  address_country: 'DE',
-};
+const givenReady = (quantity?: number) => createReadySession(send, kettle, quantity);
 
-/** A session to which nothing is missing but the payment. */
-async function givenReady(quantity = 1) {
-  const line_items = [{ item: { id: kettle }, quantity }];
-  const destinations = [HAMBURG];
-  const made = await send('POST', '/checkout-sessions', {
-    line_items,
-    buyer: BUYER,
-    fulfillment: { methods: [{ type: 'shipping', destinations }] },
-  });
-  expect(made.status).toBe(201);
-  const [{ groups }] = made.body.fulfillment.methods;
-  const { body } = await send('PUT', `/checkout-sessions/${made.body.id}`, {
-    line_items,
-    fulfillment: {
-      methods: [
-        { type: 'shipping', destinations, groups: [{ selected_option_id: groups[0].options[0].id }] },
-      ],
-    },
-  });
-  return body;
-}
-
-const totalOf = ({ totals }: { totals: { type: string; amount: number }[] }) =>
-  totals.find(({ type }) => type === 'total')!.amount;
 const codesOf = ({ messages = [] }: { messages?: { type: string; code: string }[] }) =>
   messages.filter(({ type }) => type === 'error').map(({ code }) => code);
-const payment = (token: string, more: object = {}) => ({
-  payment: {
-    instruments: [
-      {
-        id: 'i1',
-        handler_id: 'card',
-        type: 'card',
-        credential: { type: 'stripe_payment_token', token },
-        ...more,
-      },
-    ],
-  },
-});
 const tokenFor = (session: { totals: { type: string; amount: number }[] }, isDeclined = false) =>
   stripe.grantToken({ currency: 'eur', maxAmount: totalOf(session), isDeclined });
 const complete = (id: string, body: object, key?: string) =>

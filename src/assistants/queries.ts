@@ -1,5 +1,6 @@
 import type { JsonWebKey } from 'node:crypto';
 import type { Queries, Transaction } from '../db/database.ts';
+import { deleteOld } from '../db/delete-old.ts';
 import { insertInto } from '../db/insert.ts';
 import { createLease } from '../db/lease.ts';
 import { sql } from '../db/sql.ts';
@@ -44,17 +45,7 @@ export async function findShopsWithoutKey(db: Queries, since: Date, limit: numbe
   return rows.map(({ shopId }) => shopId);
 }
 
-export async function deleteKeysBefore(db: Queries, before: Date, limit: number): Promise<number> {
-  const old = await db.many<{ shopId: string; keyId: string }>(sql`
-    select shop_id as "shopId", key_id as "keyId" from assistant_key
-    where created_at < ${before} order by created_at limit ${limit}`);
-  await db.run(sql`
-    delete from assistant_key
-    using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ keyId }) => keyId)}::uuid[])
-      as old (shop_id, key_id)
-    where assistant_key.shop_id = old.shop_id and assistant_key.key_id = old.key_id`);
-  return old.length;
-}
+export const deleteKeysBefore = deleteOld('assistant_key', 'created_at', { key_id: 'uuid' });
 
 export interface CallRow {
   callId: string;
@@ -98,17 +89,7 @@ export async function addCalls(db: Queries, shopId: string, calls: readonly Call
       order by call_id desc offset ${MAX_CALLS - 1} limit 1)`);
 }
 
-export async function deleteCallsBefore(db: Queries, before: Date, limit: number): Promise<number> {
-  const old = await db.many<{ shopId: string; callId: string }>(sql`
-    select shop_id as "shopId", call_id as "callId" from assistant_call
-    where called_at < ${before} order by called_at limit ${limit}`);
-  await db.run(sql`
-    delete from assistant_call
-    using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ callId }) => callId)}::uuid[])
-      as old (shop_id, call_id)
-    where assistant_call.shop_id = old.shop_id and assistant_call.call_id = old.call_id`);
-  return old.length;
-}
+export const deleteCallsBefore = deleteOld('assistant_call', 'called_at', { call_id: 'uuid' });
 
 /** A checkout session of an assistant, as it was made. */
 export interface SessionRow {
@@ -165,8 +146,8 @@ export function findSession(db: Queries, shopId: string, sessionId: string) {
     from assistant_session where shop_id = ${shopId} and session_id = ${sessionId}`);
 }
 
-export function findSessionOfCart(tx: Transaction, shopId: string, cartId: string) {
-  return tx.one<SessionRow>(sql`
+export function findSessionOfCart(db: Queries, shopId: string, cartId: string) {
+  return db.one<SessionRow>(sql`
     select ${sessionColumns} from assistant_session where shop_id = ${shopId} and cart_id = ${cartId}`);
 }
 

@@ -48,7 +48,7 @@ export const sessionCleanup: CleanupStep = {
 export const isOwn = ({ profile, signed }: Pick<SessionRow, 'profile' | 'signed'>, agent: Agent) =>
   profile === agent.profile && (agent.signed || !signed);
 
-/** A cart becomes a session once: asked again, it is the same session. */
+/** A cart becomes a session once: asked again, it is the same session, which the request does not change. */
 export async function openSession(call: OperationCall): Promise<object> {
   const { context, request } = call;
   const write: OperationCall['write'] = (work) =>
@@ -59,9 +59,15 @@ export async function openSession(call: OperationCall): Promise<object> {
       const session = await sessionOf(tx, cartId, context);
       return session ? inSession(answer, session, context) : missing(context);
     });
-  if ((request as { cart_id?: string }).cart_id === undefined) return createSession({ ...call, write });
-  const answer = await createSession(call);
+  const { cart_id: cartId } = request as { cart_id?: string };
+  if (cartId === undefined || !(await hasSession(context, cartId))) return createSession({ ...call, write });
+  const answer = await readCart({ ...call, id: cartId }, CHECKOUT, showSession);
   return isFailure(answer) ? answer : write(async () => answer);
+}
+
+async function hasSession({ db, shopId }: AssistantContext, cartId: string): Promise<boolean> {
+  const named = parseCartId(cartId);
+  return named !== undefined && (await findSessionOfCart(db, shopId, named.cartId)) !== undefined;
 }
 
 /** undefined: the cart was opened by its buyer, or is the session of another assistant. */

@@ -2,12 +2,20 @@ import type { AppAnswer, AppCalls } from '../apps/calls/calls.ts';
 import type { Database } from '../db/database.ts';
 import { Refusal } from '../http/errors.ts';
 import { linePriceQuestionOf, taxQuestionOf } from '../pricing/content.ts';
-import type { AppTerms as Terms } from '../pricing/input.ts';
-import { linePriceDigest } from '../pricing/line-prices.ts';
-import { taxDigest } from '../pricing/app-taxes.ts';
-import { readTaxes, toTaxAnswers } from './app-taxes.ts';
-import type { CartRow, PricedCart } from './cart.ts';
-import { readLinePrices, toPriceAnswers } from './line-prices.ts';
+import type { AppTaxes, AppAnswers as Terms, LinePrices } from '../pricing/input.ts';
+import {
+  type LinePriceQuestion,
+  type TaxQuestion,
+  linePriceDigest,
+  taxDigest,
+} from '../pricing/app-terms.ts';
+import { type CartRow, MAX_WORTH, type PricedCart } from './cart.ts';
+import { type Static, Type } from 'typebox';
+import { AnswerProblem } from '../apps/calls/answer.ts';
+import { Id } from '../http/schemas.ts';
+import { MAX_LINES } from '../orders/line-item-schema.ts';
+import { AppText, answerOf, inLocales } from '../apps/calls/app-answer.ts';
+import type { Settings } from '../shops/settings/settings.ts';
 
 /** A cart whose prices and taxes apps may give. */
 type AskedCart = Pick<PricedCart, 'cart' | 'settings'>;
@@ -131,4 +139,115 @@ export class AppTermsOutdated extends Error {
 export function requireAppTerms({ linePrices, appTaxes }: StoredTerms): void {
   const missing = linePrices?.missing ?? appTaxes?.missing ?? null;
   if (missing !== null) throw new Refusal('APP_NOT_ANSWERING', { app: missing });
+}
+
+/** Minor units; far above the price of anything. */
+const MAX_PRICE = 1_000_000_000;
+
+const LinePriceAnswer = Type.Object({
+  currency: Type.String({ maxLength: 3 }),
+  prices: Type.Array(
+    Type.Object({ lineItemId: Id, price: Type.Integer({ minimum: 0, maximum: MAX_PRICE }) }),
+    { maxItems: MAX_LINES },
+  ),
+});
+
+/** The prices of an answer by line. Throws an AnswerProblem. */
+export function readLinePrices(
+  answer: unknown,
+  { currency, lines }: LinePriceQuestion,
+): Record<string, number> {
+  const given = answerOf(LinePriceAnswer, answer);
+  if (given.currency !== currency) {
+    throw new AnswerProblem(`The answer is not valid: /currency: the cart is in ${currency}`);
+  }
+  const asked = new Set(lines.map(({ lineItemId }) => lineItemId));
+  const prices = new Map<string, number>();
+  for (const [index, { lineItemId, price }] of given.prices.entries()) {
+    if (!asked.delete(lineItemId)) {
+      throw new AnswerProblem(`The answer is not valid: /prices/${index}: it was not asked about this line`);
+    }
+    prices.set(lineItemId, price);
+  }
+  const worth = lines.reduce(
+    (sum, { lineItemId, quantity, price, priceQuantity }) =>
+      sum + ((prices.get(lineItemId) ?? price) * Number(quantity)) / priceQuantity,
+    0,
+  );
+  if (worth > MAX_WORTH)
+    throw new AnswerProblem('The answer is not valid: /prices: more than can be counted');
+  return Object.fromEntries(prices);
+}
+
+/** Of several apps that price a line, the first one does. */
+export function toPriceAnswers(answers: readonly AppAnswer<Record<string, number>>[]): LinePrices['answers'] {
+  const priced = new Set<string>();
+  return answers.flatMap(({ app: { appId }, answer = {} }) => {
+    const lines = Object.entries(answer).filter(([lineItemId]) => !priced.has(lineItemId));
+    for (const [lineItemId] of lines) priced.add(lineItemId);
+    return lines.length === 0 ? [] : [{ appId, lines: Object.fromEntries(lines) }];
+  });
+}
+
+/** Different taxes of one cart. */
+const MAX_TAXES = 20;
+
+const place = Type.Integer({ minimum: 0, maximum: MAX_TAXES - 1 });
+
+const TaxAnswer = Type.Object({
+  taxes: Type.Array(
+    Type.Object({
+      name: AppText,
+      /** Basis points. */
+      rate: Type.Integer({ minimum: 0, maximum: 10_000 }),
+    }),
+    { minItems: 1, maxItems: MAX_TAXES },
+  ),
+  lines: Type.Array(Type.Object({ lineItemId: Id, tax: place }), { maxItems: MAX_LINES }),
+  delivery: place,
+  payment: place,
+});
+type TaxAnswer = Static<typeof TaxAnswer>;
+
+/** Throws an AnswerProblem. */
+export function readTaxes(answer: unknown, { lines }: TaxQuestion): TaxAnswer {
+  const given = answerOf(TaxAnswer, answer);
+  const { taxes, delivery, payment } = given;
+  const asked = new Set(lines.map(({ lineItemId }) => lineItemId));
+  for (const [index, { lineItemId, tax }] of given.lines.entries()) {
+    if (!asked.delete(lineItemId)) {
+      throw new AnswerProblem(`The answer is not valid: /lines/${index}: it was not asked about this line`);
+    }
+    requirePlace(tax, `/lines/${index}/tax`);
+  }
+  requirePlace(delivery, '/delivery');
+  requirePlace(payment, '/payment');
+  return given;
+
+  function requirePlace(tax: number, at: string): void {
+    if (tax >= taxes.length) throw new AnswerProblem(`The answer is not valid: ${at}: there is no such tax`);
+  }
+}
+
+/** Of several apps that tax a line, the first one does; delivery and payment are taxed by the first of all. */
+export function toTaxAnswers(
+  answers: readonly AppAnswer<TaxAnswer>[],
+  settings: Pick<Settings, 'locales'>,
+): AppTaxes['answers'] {
+  const taxed = new Set<string>();
+  return answers.flatMap(({ app: { appId }, answer }) => {
+    if (!answer) return [];
+    const { taxes, delivery, payment } = answer;
+    const lines = answer.lines.filter(({ lineItemId }) => !taxed.has(lineItemId));
+    for (const { lineItemId } of lines) taxed.add(lineItemId);
+    return [
+      {
+        appId,
+        taxes: taxes.map(({ name, rate }) => ({ name: inLocales(name, settings), rate })),
+        lines: Object.fromEntries(lines.map(({ lineItemId, tax }) => [lineItemId, tax])),
+        delivery,
+        payment,
+      },
+    ];
+  });
 }

@@ -1,18 +1,18 @@
 import type { Address } from '../shops/countries/address.ts';
 
-/** What an assistant has said for the buyer of its cart, as far as the cart itself has no place for it. */
+/** Details that an assistant has named for the buyer of its cart and that the cart itself has no place for. */
 export interface AssistantNotes {
   /** Also when the address of the order is not complete yet. */
   buyer?: NotedBuyer;
   /** The addresses of the buyer, by the ids that the assistant knows them by. */
-  destinations?: readonly Destination[];
+  destinations?: readonly OfferedDestination[];
   /** The one that is delivered to. */
   destinationId?: string;
   /** The address of the payment; missing: the one that is delivered to. */
   billing?: Partial<Address>;
   /** The codes as they were sent, the refused ones too. */
   codes?: readonly NotedCode[];
-  /** Whether the buyer wants the newsletter; missing: nobody has asked. */
+  /** Whether the buyer wants the newsletter; missing: the buyer was not asked. */
   wantsNewsletter?: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface NotedCode {
   refusal?: 'unknown' | 'second';
 }
 
-export interface Destination {
+export interface OfferedDestination {
   id: string;
   address: Partial<Address>;
 }

@@ -5,7 +5,7 @@ import { fieldOperations, fieldValues, findShownFields, type FieldedThing } from
 import type { ReadCall } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
-import { lineIdsOf, linesWithFields, type RenderContext } from '../orders/line-item-view.ts';
+import { type RenderContext, lineIdsOf, linesWithFields } from '../orders/render.ts';
 import type { Cart } from './schema.ts';
 import type { CartStore } from './cart-store.ts';
 import type { StoredCart } from './cart.ts';

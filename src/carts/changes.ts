@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { invalid, notFound, Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
-import { findByCode } from '../pricing/cart-promotions.ts';
+import { findPromotionByCode } from '../pricing/cart-promotions.ts';
 import { contentOf } from '../pricing/content.ts';
 import type { DeliveryOption } from '../pricing/input.ts';
 import { toAddress, type AddressRequest } from '../shops/countries/address.ts';
@@ -15,7 +15,7 @@ import { amountOf, MAX_MINOR } from '../http/request-fields.ts';
 
 /** Decisions about everything in a cart except its lines, for the API and the storefront alike. */
 
-export type AddressKey = 'billingAddress' | 'shippingAddress';
+type AddressKey = 'billingAddress' | 'shippingAddress';
 
 /** The required fields of this address of a cart. */
 export function requiredFields(key: AddressKey, { mandatoryAddressFields }: Settings): string[] {
@@ -53,7 +53,7 @@ export function setVatCheck(buyer: Buyer | null, vatCheck: VatCheck | undefined)
 
 /** Adds the coupon, whose code must be prefetched, or the code of a promotion, or replaces another one with it. */
 export function applyCoupon({ coupon }: CartRow, codeKey: string, { now, settings }: CartContext): CartPatch {
-  if (coupon?.codeKey !== codeKey && !findByCode(codeKey, settings)) throw new UnknownCoupon();
+  if (coupon?.codeKey !== codeKey && !findPromotionByCode(codeKey, settings)) throw new UnknownCoupon();
   return { couponLineItemId: newId(now), couponCodeKey: codeKey };
 }
 

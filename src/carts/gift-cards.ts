@@ -103,7 +103,7 @@ export function removeGiftCard(
   return { giftCardIds: giftCardIds.filter((id) => id !== removed) };
 }
 
-/** What the cards of a cart would pay if it was ordered now. */
+/** The amounts that the cards of a cart would pay if it was ordered now. */
 export async function findCardPayments(
   db: Queries,
   shopId: string,

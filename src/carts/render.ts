@@ -7,13 +7,13 @@ import { etagOf } from '../http/raw-json.ts';
 import { refusalMessage } from '../http/refusals.ts';
 import type { Link } from '../http/schemas.ts';
 import {
+  type RenderContext,
   apiOf,
   lineItemContainer,
   paymentData,
   shippingData,
   shippingLink,
-  type RenderContext,
-} from '../orders/line-item-view.ts';
+} from '../orders/render.ts';
 import type { Content } from '../pricing/content.ts';
 import type { Delivery } from '../pricing/delivery.ts';
 import { LIFETIME, type PricedCart, type StoredCart } from './cart.ts';

@@ -8,7 +8,7 @@ import { cartDelivery } from './cart-delivery.ts';
 import type { Placement } from './placement.ts';
 import { paymentWaitOf } from '../orders/order-state.ts';
 import type { OrderRow } from '../orders/queries.ts';
-import { releaseTime } from '../orders/release-time.ts';
+import { releaseTime } from '../orders/release-unpaid.ts';
 import { STATES, type State } from '../orders/schema.ts';
 import { isPossibleValue } from '../giftcards/wish.ts';
 import { destinationOf, wantedValue } from '../pricing/content.ts';

@@ -1,4 +1,4 @@
-import { productVersion } from '../pricing/cart-product-cache.ts';
+import { productVersion, productVersions } from '../pricing/cart-product-cache.ts';
 import type { Transaction } from '../db/database.ts';
 import { recordEntries } from '../http/audit-entry.ts';
 import { insertEventsAt, timeAfter } from '../platform/events/log.ts';
@@ -15,7 +15,6 @@ import type { OrderRequest, Placement, PlacementOptions } from './placement.ts';
 import { decideOrders, type PlacementState, type Verdict } from './decision.ts';
 import { takenBy, waitingLines } from './taken-stock.ts';
 import { placedEvents } from './placed-events.ts';
-import { lockVersions } from './queries.ts';
 import { type LimitedPromotion, type NewOrder, insertOrders } from '../orders/insert-orders.ts';
 import {
   addCouponRevenue,
@@ -34,10 +33,10 @@ import {
 } from '../coupons/promotion-queries.ts';
 import { deleteCarts, lockCarts } from '../carts/queries.ts';
 import {
-  findBuyers,
+  findOrderBuyers,
   findTakenNumbers,
   insertCustomers,
-  type Buyer,
+  type FoundBuyer,
   type NewBuyer,
   type NumberedCustomer,
 } from '../people/customers/buyer-queries.ts';
@@ -47,6 +46,7 @@ import { lockCounters, setCounters, type Counters } from '../platform/counters.t
 import { insertWaitingLines } from '../catalogue/products/backorder-queue.ts';
 import { lockBundlesOf, refreshBundleStock } from '../catalogue/products/bundles.ts';
 import { lockStock, takeStock } from '../catalogue/products/stock-queries.ts';
+import { sql } from '../db/sql.ts';
 
 export type { NewOrder, Placement, PlacementOptions };
 
@@ -107,7 +107,7 @@ export async function placeOrders(
   });
 }
 
-const buyerOf = ({ customerId, emailKey }: Buyer) => customerId ?? emailKey;
+const buyerOf = ({ customerId, emailKey }: FoundBuyer) => customerId ?? emailKey;
 
 const NOT_PLACED = {
   orderNumber: null,
@@ -123,7 +123,7 @@ interface Loaded {
   /** The bundles that the ordered products are parts of. */
   bundleIds: readonly string[];
   /** By the id of the order. */
-  buyers: ReadonlyMap<string, Buyer>;
+  buyers: ReadonlyMap<string, FoundBuyer>;
   counters: Counters;
   /** Those already taken among the next customer numbers, one per order. */
   takenNumbers: ReadonlySet<number>;
@@ -172,7 +172,7 @@ async function lockAndLoad(
       waitsBriefly && unlimitLockWaits(tx),
       lockVersions(tx, shopId, [...new Set(expectedIds)]),
       lockCounters(tx, shopId),
-      findBuyers(tx, shopId, orders),
+      findOrderBuyers(tx, shopId, orders),
       findTakenNumbers(tx, shopId, { skipped: 0, count: orders.length }),
       findPromotionUses(tx, shopId, promotionIds),
       findCustomerUses(tx, shopId, promotionIds, orders),
@@ -345,7 +345,7 @@ async function numberCustomers(
 /** The unknown customers, by their email address: several orders may be of the same one. */
 function newCustomers(
   requests: readonly OrderRequest[],
-  buyers: ReadonlyMap<string, Buyer>,
+  buyers: ReadonlyMap<string, FoundBuyer>,
 ): Map<string, NewBuyer> {
   const customers = new Map<string, NewBuyer>();
   for (const { order } of requests) {
@@ -355,4 +355,15 @@ function newCustomers(
     customers.set(emailKey, { customerId: newCustomerId, emailKey, isOrderedAs, createdAt, billingAddress });
   }
   return customers;
+}
+
+/**
+ * The current versions of the settings and of these products; a deleted shop has none. It locks the row of the shop as
+ * an insert does, because that row must not be locked after the counter of events.
+ */
+export async function lockVersions(tx: Transaction, shopId: string, productIds: readonly string[]) {
+  const row = await tx.one<{ settingsVersion: number; productVersions: string[] }>(sql`
+    select settings_version as "settingsVersion", ${productVersions(shopId, productIds)} as "productVersions"
+    from shop where shop_id = ${shopId} for key share`);
+  return row ?? { settingsVersion: 0, productVersions: [] };
 }

@@ -34,8 +34,8 @@ export const createOrder = operation({
 });
 
 export function order(api: Operations, carts: CartStore, placeOrder: PlaceOrder): void {
-  // With an Idempotency-Key the order is placed in the transaction of the key, where nobody else can be asked. What an
-  // app refuses is refused there.
+  // With an Idempotency-Key the order is placed in the transaction of the key, where no app can be asked. A refusal of
+  // an app ends the request there.
   const prepare = async (call: PrepareStoreCall<{ cartId: string }, unknown, unknown>) => {
     if (!call.isKeyed) return undefined;
     const open = await carts.refreshVatCheck(call);

@@ -11,7 +11,7 @@ import type { Settings } from '../shops/settings/settings.ts';
 export const CONSENT_KINDS = ['digitalContent', 'servicePerformed'] as const;
 export type ConsentKind = (typeof CONSENT_KINDS)[number];
 
-export interface Consent {
+export interface AskedConsent {
   kind: ConsentKind;
   /** The text that the customer agrees to, with the names of the items. */
   text: string;
@@ -22,7 +22,7 @@ export function requiredConsents(
   { lines }: Pick<Content, 'lines'>,
   { withdrawal, defaultLocale }: Pick<Settings, 'withdrawal' | 'defaultLocale'>,
   locale: string,
-): Consent[] {
+): AskedConsent[] {
   if (withdrawal.days === 0) return [];
   const messages = messagesIn(locale).storefront.checkout.consents;
   const list = new Intl.ListFormat(messagesIn(locale).storefront.language);
@@ -37,7 +37,7 @@ export function requiredConsents(
 }
 
 /** Stores the given consents, word for word, with the lines that they are about. */
-export function withConsents(order: NewOrder, consents: readonly Consent[]): NewOrder {
+export function withConsents(order: NewOrder, consents: readonly AskedConsent[]): NewOrder {
   const at = order.createdAt.toISOString();
   const consented = (line: ContentLine): ContentLine => {
     const text = consents.find(({ kind }) => kind === line.withdrawalExcluded)?.text;

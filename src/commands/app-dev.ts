@@ -23,7 +23,7 @@ import { readEvents, type EventRow } from '../platform/events/queries.ts';
 import { installationKey, unseal } from '../platform/sealing.ts';
 import { print, recordCommand, withShop, type Handlers } from './command.ts';
 import { CommandProblem } from './problem.ts';
-import { forward, lineOf, listen, untilStopped } from './webhook.ts';
+import { forward, eventLine, listen, untilStopped } from './webhook.ts';
 
 /** Milliseconds between two looks at the manifest. */
 const LOOK_EVERY = 1_000;
@@ -84,7 +84,7 @@ async function develop(db: Database, developing: Developing): Promise<void> {
   const webhook = { secret: newWebhookSecret(), webhookId: newId(db.now) };
   const types = () => known.manifest.webhooks.map(({ eventType }) => eventType);
   const send = async (event: EventRow) => {
-    print(lineOf(event));
+    print(eventLine(event));
     for (const { url } of known.manifest.webhooks.filter(({ eventType }) => eventType === event.type)) {
       const answer = await forward(db, shopId, event, { ...webhook, url: new URL(url), origin, app });
       print(`  ${new URL(url).pathname}: ${answer}`);

@@ -7,7 +7,7 @@ import {
   countOrdersOf,
   findCustomerByNumber,
   findCustomerRecord,
-  type CustomerRecord,
+  type CustomerData,
 } from '../people/privacy/queries.ts';
 import { BY_COMMAND, insertPrivacyRequest } from '../people/privacy/requests.ts';
 import { PERSONAL_DATA } from '../composition/personal-data.ts';
@@ -91,7 +91,7 @@ export const handlers = {
     }),
 } satisfies Handlers;
 
-async function personOf(db: Queries, shopId: string, id: string): Promise<CustomerRecord> {
+async function personOf(db: Queries, shopId: string, id: string): Promise<CustomerData> {
   const customerId = isId(id) ? id : (await findCustomerByNumber(db, shopId, id))?.customerId;
   const person = customerId === undefined ? undefined : await findCustomerRecord(db, shopId, customerId);
   if (!person) throw noSuchCustomer(shopId, id);

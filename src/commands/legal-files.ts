@@ -3,8 +3,8 @@ import path from 'node:path';
 import type { Transaction } from '../db/database.ts';
 import { messagesIn } from '../kernel/messages.ts';
 import { isDraft } from '../shops/legal/draft.ts';
-import { replacePage } from '../shops/legal/queries.ts';
-import { MAX_TEXT_LENGTH, PAGES, type PageName } from '../shops/legal/schema.ts';
+import { replaceLegalPage } from '../shops/legal/queries.ts';
+import { MAX_LEGAL_TEXT_LENGTH, PAGES, type PageName } from '../shops/legal/schema.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { moveSettingsVersion } from '../shops/shop/queries.ts';
 import { CommandProblem } from './problem.ts';
@@ -38,8 +38,8 @@ export async function readLegalFolder(folder: string): Promise<LegalFile[]> {
       throw new CommandProblem(`${file} is no legal text. The names are ${known}.`);
     }
     const text = (await readText(file)).trim();
-    if (text.length > MAX_TEXT_LENGTH) {
-      throw new CommandProblem(`${file} has more than ${MAX_TEXT_LENGTH} characters.`);
+    if (text.length > MAX_LEGAL_TEXT_LENGTH) {
+      throw new CommandProblem(`${file} has more than ${MAX_LEGAL_TEXT_LENGTH} characters.`);
     }
     files.push({ file, page, locale, text });
   }
@@ -58,7 +58,7 @@ export async function applyLegalFiles(
       throw new CommandProblem(`${file}: the shop does not have the language ${locale}.`);
     }
     const content = { name: messagesIn(locale).storefront.legal.names[page], description: text };
-    await replacePage(tx, shopId, page, locale, content);
+    await replaceLegalPage(tx, shopId, page, locale, content);
     lines.push(`~ legal text ${page} (${locale})${isDraft(content) ? ', still a draft' : ''}`);
   }
   if (lines.length > 0) await moveSettingsVersion(tx, shopId);

@@ -6,7 +6,7 @@ import { BLOCKS } from '../content/blocks.ts';
 import { hasAddress, pageOf, slugOf } from '../content/pages/page.ts';
 import { findPages } from '../content/pages/queries.ts';
 import { addPage, loadPage, replacePage } from '../content/pages/save-page.ts';
-import { MAX_PAGES, PageBody, PageText, type Kind } from '../content/pages/schema.ts';
+import { MAX_PAGES, PageBody, PageText, type PageKind } from '../content/pages/schema.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import { toSeconds } from '../http/dates.ts';
 import { isRefusal } from '../http/errors.ts';
@@ -17,7 +17,7 @@ import { CommandProblem } from './problem.ts';
 import { readText } from './read-file.ts';
 
 /** A page of a folder, as the API takes it. */
-export interface PageFile {
+export interface StoredPageFile {
   file: string;
   body: PageBody;
 }
@@ -28,8 +28,8 @@ const AUTHOR = 'kontor shop apply';
 const validate = compileBody(PageBody);
 
 /** Reads the pages of a folder, one in each file. Their names say nothing: a page is known by its addresses. */
-export async function readPageFolder(folder: string): Promise<PageFile[]> {
-  const files: PageFile[] = [];
+export async function readPageFolder(folder: string): Promise<StoredPageFile[]> {
+  const files: StoredPageFile[] = [];
   for (const name of await namesIn(folder)) {
     const file = path.join(folder, name);
     if (!name.endsWith(ENDING))
@@ -106,7 +106,7 @@ const problemIn = (file: string, error: Error) =>
 export async function applyPageFiles(
   tx: Transaction,
   settings: Settings,
-  files: readonly PageFile[],
+  files: readonly StoredPageFile[],
 ): Promise<string[]> {
   if (files.length === 0) return [];
   const { shopId } = settings;
@@ -146,7 +146,7 @@ const labelOf = ({ kind, category }: Pick<PageBody, 'kind' | 'category'>, slug: 
 
 /** By what a page is known: its place, or its address in each language. */
 function namesOf(
-  kind: Kind,
+  kind: PageKind,
   category: string | null,
   texts: readonly { locale: string; slug: string | null }[],
 ): string[] {
@@ -188,7 +188,7 @@ async function isChange(
 }
 
 /** Writes each page of the shop as a file, in the languages that the shop offers. Other files of the folder stay. */
-export async function exportPages(
+export async function writePageFiles(
   db: Queries,
   { shopId, locales }: Pick<Settings, 'shopId' | 'locales'>,
   folder: string,
@@ -209,7 +209,7 @@ export async function exportPages(
       ...given({ publishAt, author, picture }),
       texts: texts.map(({ blocks, ...text }) => ({ ...given(text), blocks })),
     };
-    const name = fileName(kind as Kind, category ?? texts[0]?.slug ?? '', written);
+    const name = fileName(kind as PageKind, category ?? texts[0]?.slug ?? '', written);
     written.add(name);
     await writeFile(path.join(folder, name), writeYaml(body, new Set(), 0));
   }
@@ -222,7 +222,7 @@ const given = (fields: object) =>
 /** Bytes of a name of a file are few, and a letter may take four. */
 const MAX_NAME_LENGTH = 50;
 
-function fileName(kind: Kind, name: string, taken: ReadonlySet<string>): string {
+function fileName(kind: PageKind, name: string, taken: ReadonlySet<string>): string {
   const start = kind === 'home' ? 'home' : `${kind}-${slugOf(name, kind).slice(0, MAX_NAME_LENGTH)}`;
   let chosen = start;
   for (let number = 2; taken.has(chosen + ENDING); number++) chosen = `${start}-${number}`;

@@ -19,7 +19,7 @@ import { applyLegalFiles, readLegalFolder, type LegalFile } from './legal-files.
 import { readinessDeps, readinessOfShop } from './shop-open.ts';
 import { counted, print, recordCommand, withShop } from './command.ts';
 import { printPendingDomains } from './domains.ts';
-import { applyPageFiles, exportPages, readPageFolder, type PageFile } from './page-files.ts';
+import { applyPageFiles, writePageFiles, readPageFolder, type StoredPageFile } from './page-files.ts';
 import { CommandProblem } from './problem.ts';
 import { startProgress } from './progress.ts';
 import { readText } from './read-file.ts';
@@ -27,7 +27,7 @@ import { readText } from './read-file.ts';
 interface GivenFiles {
   file: SettingsFile;
   texts: readonly LegalFile[];
-  pages: readonly PageFile[];
+  pages: readonly StoredPageFile[];
 }
 
 /** `shop apply` */
@@ -110,7 +110,7 @@ export async function printSettings(
   pageFolder: string | undefined,
 ): Promise<void> {
   await withShop(config, shopId, async (db) => {
-    if (pageFolder !== undefined) await exportPages(db, await shopSettings(db, shopId), pageFolder);
+    if (pageFolder !== undefined) await writePageFiles(db, await shopSettings(db, shopId), pageFolder);
     process.stdout.write(settingsText(await exportSettings(db, shopId, settingsFormat), settingsFormat));
   });
 }

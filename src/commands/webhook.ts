@@ -33,7 +33,7 @@ export const handlers = {
       const stop = untilStopped();
       try {
         await listen(db, shopId!, { after, types: () => types, signal: stop.signal }, async (event) => {
-          print(lineOf(event));
+          print(eventLine(event));
           if (receiver) print(`  ${await forward(db, shopId!, event, { ...receiver, origin })}`);
         });
       } finally {
@@ -128,7 +128,7 @@ export async function forward(
 }
 
 /** `2026-11-16T08:30:00.000Z  4711  ORDER_CREATE  0193A5F0-...  {"orderNumber":"..."}` */
-export function lineOf({ position, at, type, resourceId, data }: EventRow): string {
+export function eventLine({ position, at, type, resourceId, data }: EventRow): string {
   const facts = Object.keys(data).length === 0 ? [] : [JSON.stringify(data)];
   return [at.toISOString(), position, type, ...(resourceId === null ? [] : [resourceId]), ...facts].join(
     '  ',

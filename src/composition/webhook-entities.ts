@@ -5,7 +5,7 @@ import { findVersions } from '../catalogue/products/queries.ts';
 import type { Queries } from '../db/database.ts';
 import { shopUrl } from '../http/links.ts';
 import { cachedOrder } from '../orders/order-cache.ts';
-import { deliveryOption } from '../orders/line-item-view.ts';
+import { deliveryOption } from '../orders/render.ts';
 import { findOrder, findOrderVersions } from '../orders/queries.ts';
 import { findCustomer } from '../people/customers/queries.ts';
 import { toCustomer } from '../people/customers/routes.ts';
@@ -16,7 +16,7 @@ import type {
   DeliveryOptionReader,
   Entity,
   EntityReader,
-  Recipient,
+  WebhookReader,
   WebhookEntities,
 } from '../apps/webhooks/render.ts';
 
@@ -67,7 +67,7 @@ async function readProducts(
   db: Queries,
   shopId: string,
   ids: readonly string[],
-  { origin, appId }: Recipient,
+  { origin, appId }: WebhookReader,
 ) {
   const [found, canWrite] = await Promise.all([
     findVersions(db, shopId, ids),
@@ -90,7 +90,7 @@ async function readProducts(
 }
 
 function oneByOne(
-  read: (db: Queries, shopId: string, id: string, recipient: Recipient) => Promise<Entity | undefined>,
+  read: (db: Queries, shopId: string, id: string, recipient: WebhookReader) => Promise<Entity | undefined>,
 ): EntityReader {
   return async (db, shopId, ids, recipient) => {
     const found = await Promise.all(

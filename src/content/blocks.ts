@@ -8,15 +8,15 @@ import { LINES_OF_TEXT, ONE_LINE } from '../shops/settings/fields.ts';
 
 export const MAX_BLOCKS = 60;
 /** Of all texts of a page in one language. */
-export const MAX_CHARACTERS = 100_000;
+export const MAX_PAGE_CHARACTERS = 100_000;
 /** Of a page in one language. */
-export const MAX_PICTURES = 100;
+export const MAX_PAGE_PICTURES = 100;
 /** Lists of products of a page in one language. */
 export const MAX_LISTS = 10;
 /** Products that one block shows. */
 export const MAX_PRODUCTS = 24;
 export const MAX_TEXT = 20_000;
-export const MAX_ITEMS = { gallery: 24, faq: 30, columns: 4, promises: 6 } as const;
+export const MAX_BLOCK_ITEMS = { gallery: 24, faq: 30, columns: 4, promises: 6 } as const;
 
 const MAX_ADDRESS = 2_000;
 
@@ -96,7 +96,7 @@ export const BLOCKS = {
   promises: Type.Object({
     promises: Type.Array(Line('A few words.', 'Free returns for 30 days', 80), {
       minItems: 1,
-      maxItems: MAX_ITEMS.promises,
+      maxItems: MAX_BLOCK_ITEMS.promises,
       description: 'Benefits, in one line.',
     }),
   }),
@@ -116,7 +116,7 @@ export const BLOCKS = {
   }),
   gallery: Type.Object({
     ...title,
-    pictures: items(GalleryPicture, MAX_ITEMS.gallery, 'Its pictures.'),
+    pictures: items(GalleryPicture, MAX_BLOCK_ITEMS.gallery, 'Its pictures.'),
   }),
   pictureText: Type.Object({
     ...picture,
@@ -177,7 +177,7 @@ export const BLOCKS = {
   }),
   faq: Type.Object({
     ...title,
-    questions: items(Question, MAX_ITEMS.faq, 'The questions and their answers.'),
+    questions: items(Question, MAX_BLOCK_ITEMS.faq, 'The questions and their answers.'),
   }),
   quote: Type.Object({
     text: Lines('The words.', 'The best kettle I ever had.', 1_000),
@@ -198,7 +198,7 @@ export const BLOCKS = {
   columns: Type.Object({
     columns: Type.Array(Column, {
       minItems: 2,
-      maxItems: MAX_ITEMS.columns,
+      maxItems: MAX_BLOCK_ITEMS.columns,
       description: 'Two to four columns.',
     }),
   }),

@@ -1,16 +1,16 @@
 import type { Localised } from '../http/locale.ts';
 
 /** The benefit of a coupon: an amount off, percent off, or free delivery. */
-export const KINDS = ['FIX', 'PERCENT', 'SHIPPING'] as const;
-export type Kind = (typeof KINDS)[number];
+export const BENEFIT_KINDS = ['FIX', 'PERCENT', 'SHIPPING'] as const;
+export type BenefitKind = (typeof BENEFIT_KINDS)[number];
 
 /** The same in settings files. */
-export const CAMPAIGN_TYPES = ['fix', 'percent', 'shipping'] as const satisfies Lowercase<Kind>[];
+export const CAMPAIGN_TYPES = ['fix', 'percent', 'shipping'] as const satisfies Lowercase<BenefitKind>[];
 
 /** Limits of the API and settings files alike: data from one must pass through the other. */
 export const MAX_IDENTIFIER_LENGTH = 100;
 export const MAX_CODE_LENGTH = 100;
-export const MAX_NAME_LENGTH = 255;
+export const MAX_CAMPAIGN_NAME_LENGTH = 255;
 export const MAX_USES = 1_000_000_000;
 
 export interface Campaign {
@@ -18,7 +18,7 @@ export interface Campaign {
   identifier: string;
   name: Localised;
   currency: string;
-  kind: Kind;
+  kind: BenefitKind;
   /** FIX: minor units of its currency; PERCENT: basis points; SHIPPING: null. */
   amount: number | null;
   waiveShippingCosts: boolean;

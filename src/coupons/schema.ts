@@ -2,7 +2,13 @@ import { Type } from 'typebox';
 import { Price } from '../http/price.ts';
 import { Id, Links, Nullable, Timestamp } from '../http/schemas.ts';
 import { ONE_LINE } from '../shops/settings/fields.ts';
-import { KINDS, MAX_CODE_LENGTH, MAX_IDENTIFIER_LENGTH, MAX_NAME_LENGTH, MAX_USES } from './campaign.ts';
+import {
+  BENEFIT_KINDS,
+  MAX_CODE_LENGTH,
+  MAX_IDENTIFIER_LENGTH,
+  MAX_CAMPAIGN_NAME_LENGTH,
+  MAX_USES,
+} from './campaign.ts';
 import { Decimal, Given } from '../http/request-fields.ts';
 
 const identifier = { description: 'Its alias, unique in the shop.', examples: ['summer_sale'] };
@@ -10,7 +16,7 @@ const name = { description: 'Its name.', examples: ['Summer sale'] };
 const currency = { description: 'ISO 4217 code of its amounts.', examples: ['EUR'] };
 const kind = {
   description: 'FIX: an amount off. PERCENT: a share off. SHIPPING: the delivery is free.',
-  enum: [...KINDS],
+  enum: [...BENEFIT_KINDS],
   examples: ['FIX'],
 };
 const waiveShippingCosts = { description: 'The delivery is free as well.', examples: [false] };
@@ -66,7 +72,7 @@ export const NewCouponCampaign = Type.Object(
       maxLength: MAX_IDENTIFIER_LENGTH,
       pattern: ONE_LINE,
     }),
-    name: Type.String({ ...name, minLength: 1, maxLength: MAX_NAME_LENGTH, pattern: ONE_LINE }),
+    name: Type.String({ ...name, minLength: 1, maxLength: MAX_CAMPAIGN_NAME_LENGTH, pattern: ONE_LINE }),
     currency: Type.String({ ...currency, description: 'ISO 4217 code; one of the shop.', maxLength: 3 }),
     minimumOrderValue: Given(Decimal('Minimum value of the goods; absent: none.', 100)),
     type: Type.Object(

@@ -9,7 +9,7 @@ import { shown, type Problem } from '../shops/settings/problem.ts';
 import type { NewIdOf } from '../shops/settings/conversion.ts';
 import type { SettingsSection } from '../shops/settings/section.ts';
 import type { Settings } from '../shops/settings/settings.ts';
-import { couponKey, type Campaign, type Kind } from './campaign.ts';
+import { couponKey, type Campaign, type BenefitKind } from './campaign.ts';
 import {
   deleteCampaigns,
   deleteCoupons,
@@ -201,7 +201,7 @@ function campaignOf(
 ): Campaign {
   const currency = entry.currency ?? settings.defaultCurrency;
   const { type, amount, minimumOrderValue, validFrom, validTo, products } = entry;
-  const kind = type.toUpperCase() as Kind;
+  const kind = type.toUpperCase() as BenefitKind;
   const shipping = new Set(entry.shippingMethods);
   const payment = new Set(entry.paymentMethods);
   return {
@@ -239,7 +239,7 @@ function campaignDocument(campaign: Campaign, settings: Settings, numbers: Reado
     identifier: campaign.identifier,
     name: offeredTexts(campaign.name, settings),
     currency,
-    type: kind.toLowerCase() as Lowercase<Kind>,
+    type: kind.toLowerCase() as Lowercase<BenefitKind>,
     amount:
       amount === null
         ? undefined

@@ -7,7 +7,7 @@ import { priceOf } from '../http/price.ts';
 import { isId } from '../kernel/ids.ts';
 import { parseDecimal, toDecimal } from '../kernel/money.ts';
 import type { Settings } from '../shops/settings/settings.ts';
-import { LAST_MOMENT, type Campaign, type Kind } from './campaign.ts';
+import { LAST_MOMENT, type Campaign, type BenefitKind } from './campaign.ts';
 import { findProductsById } from './queries.ts';
 import type { CouponCampaign, NewCouponCampaign } from './schema.ts';
 import { amountOf } from '../http/request-fields.ts';
@@ -22,7 +22,7 @@ export async function campaignOf(
 ): Promise<Campaign> {
   const currency = writingCurrency(body.currency, settings);
   const { minimumOrderValue, type } = body;
-  const kind = type.name as Kind;
+  const kind = type.name as BenefitKind;
   const [validFrom, validTo] = [momentOf(body, 'validFrom'), momentOf(body, 'validTo')];
   if (validFrom && validTo && validTo < validFrom) throw invalid('OUT_OF_RANGE', 'validTo');
   const { shippingMethods, paymentMethods } = settings;
@@ -55,7 +55,7 @@ export async function campaignOf(
   };
 }
 
-function valueOf(kind: Kind, amount: number | string | undefined, currency: string): number | null {
+function valueOf(kind: BenefitKind, amount: number | string | undefined, currency: string): number | null {
   if (kind === 'SHIPPING') return null;
   const field = 'type.amount';
   if (amount === undefined) throw invalid('MISSING', field);

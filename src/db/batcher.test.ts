@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { BUSY, createBatcher, type BatchLimits } from './batcher.ts';
+import { BUSY, createBatcher, type BatcherLimits } from './batcher.ts';
 import type { Database } from './database.ts';
 import { LockWaitTooLong } from './failure.ts';
 
@@ -11,7 +11,7 @@ const database = () => {
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 
 /** Doubles its items, notes what was in one batch, and waits until it is released. */
-function doubling(limits?: Partial<BatchLimits>) {
+function doubling(limits?: Partial<BatcherLimits>) {
   const batches: number[][] = [];
   const held: (() => void)[] = [];
   const double = async (items: readonly number[]) => {
@@ -157,7 +157,7 @@ test('an item that runs by itself for long lets the next batch begin', async () 
 });
 
 /** Items are names of rows; those in `locked` are busy. Counts how many tries run at the same time. */
-function lockable(limits: Partial<BatchLimits>) {
+function lockable(limits: Partial<BatcherLimits>) {
   const locked = new Set<string>();
   const seen = { running: 0, most: 0 };
   const tryAll = async (items: readonly string[]) => {

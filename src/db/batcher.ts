@@ -14,7 +14,7 @@ export interface BatchWork<Item, Result> {
   runOne(db: Database, shopId: string, item: Item): Promise<Result>;
 }
 
-export interface BatchLimits {
+export interface BatcherLimits {
   /** Items in one batch. */
   size: number;
   /** Batches of one shop that run at the same time; items that arrive meanwhile wait for the next batch. */
@@ -23,7 +23,7 @@ export interface BatchLimits {
   patience: number;
 }
 
-const DEFAULT_LIMITS: BatchLimits = { size: 50, running: 2, patience: 15_000 };
+const DEFAULT_LIMITS: BatcherLimits = { size: 50, running: 2, patience: 15_000 };
 
 /** Milliseconds after which an item that runs by itself no longer holds up the others of its shop. */
 const SLOW_AFTER = 200;
@@ -47,7 +47,7 @@ const SINGLES_AT_ONCE = 3;
 export function createBatcher<Item, Result>(
   db: Database,
   work: BatchWork<Item, Result>,
-  limits: Partial<BatchLimits> = {},
+  limits: Partial<BatcherLimits> = {},
 ): (shopId: string, item: Item) => Promise<Result> {
   const batches = new Batches(db, work, { ...DEFAULT_LIMITS, ...limits });
   return (shopId, item) => batches.add(shopId, item);
@@ -70,14 +70,14 @@ interface Queue<Item, Result> {
 class Batches<Item, Result> {
   readonly #db: Database;
   readonly #work: BatchWork<Item, Result>;
-  readonly #limits: BatchLimits;
+  readonly #limits: BatcherLimits;
   readonly #queues = new Map<string, Queue<Item, Result>>();
   /** Items that wait for a lock, on a connection. */
   #slow = 0;
   /** Items that found a locked row, in the order of their next try. */
   readonly #busy: { entry: Entry<Item, Result>; since: number }[] = [];
 
-  constructor(db: Database, work: BatchWork<Item, Result>, limits: BatchLimits) {
+  constructor(db: Database, work: BatchWork<Item, Result>, limits: BatcherLimits) {
     this.#db = db;
     this.#work = work;
     this.#limits = limits;

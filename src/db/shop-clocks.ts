@@ -1,7 +1,7 @@
 /**
  * The clocks of sandboxes, the only shops that have one of their own. There are few of them, so all are in memory, and
- * any other shop costs a look at a small map. `src/shops/sandbox/clocks.ts` reads them every few seconds, and whoever
- * reads the settings of a sandbox learns of its clock at once.
+ * any other shop costs a look at a small map. `src/shops/sandbox/clocks.ts` reads them every few seconds, and a request
+ * that reads the settings of a sandbox learns of its clock at once.
  */
 export interface ShopClocks {
   /** Milliseconds by which the clock of a sandbox is ahead; undefined: the shop has that of the service. */
@@ -26,3 +26,17 @@ export function createShopClocks(): ShopClocks {
     },
   };
 }
+
+interface BothClocks {
+  /** By the clock of the shop, which is ahead in a sandbox. */
+  now: Date;
+  serviceNow: Date;
+}
+
+/** A time by the clock of the shop as that of the service, by which background work is done. */
+export const atServiceClock = ({ now, serviceNow }: BothClocks, moment: Date) =>
+  new Date(moment.getTime() - (now.getTime() - serviceNow.getTime()));
+
+/** A time by the clock of the service as that of the shop. */
+export const atShopClock = ({ now, serviceNow }: BothClocks, moment: Date) =>
+  new Date(moment.getTime() + (now.getTime() - serviceNow.getTime()));

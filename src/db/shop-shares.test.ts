@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { isDatabaseAway } from './failure.ts';
-import { createShopShares, type Use } from './shop-shares.ts';
+import { createShopShares, type ConnectionUse } from './shop-shares.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -9,7 +9,7 @@ function givenShops(connections: number) {
   const shares = createShopShares(connections);
   const began: string[] = [];
   const held: { shopId: string; release: () => void }[] = [];
-  const ask = (shopId: string, use: Use = 'statement') =>
+  const ask = (shopId: string, use: ConnectionUse = 'statement') =>
     shares.run(shopId, use, () => {
       began.push(shopId);
       return new Promise<void>((release) => void held.push({ shopId, release }));

@@ -12,7 +12,7 @@ const WAITING_IN_ALL = 2_000;
 const MAX_WAIT = 15_000;
 
 /** The purpose of a connection. */
-export type Use = 'statement' | 'search' | 'transaction';
+export type ConnectionUse = 'statement' | 'search' | 'transaction';
 
 interface Waiting {
   since: number;
@@ -47,7 +47,7 @@ export function createShopShares(connections: number) {
    * Connections that a share may use at any time. A transaction may wait for a row, so another one must be able to
    * run.
    */
-  const minimum: Record<Use, number> = {
+  const minimum: Record<ConnectionUse, number> = {
     statement: Math.max(1, Math.floor(connections / 4)),
     search: Math.max(1, Math.floor(connections / 10)),
     transaction: Math.max(1, Math.floor(connections / 4)),
@@ -71,7 +71,7 @@ export function createShopShares(connections: number) {
     return performance.now() - other.at > BUSY_FOR;
   };
 
-  const shareOf = (shopId: string, use: Use): Share => {
+  const shareOf = (shopId: string, use: ConnectionUse): Share => {
     const key = `${use} ${shopId}`;
     let share = shares.get(key);
     if (!share) {
@@ -147,7 +147,7 @@ export function createShopShares(connections: number) {
   };
 
   /** Ends a piece of work of this duration in milliseconds. */
-  const end = (share: Share, use: Use, took: number) => {
+  const end = (share: Share, use: ConnectionUse, took: number) => {
     running--;
     share.limit.note(took);
     const rest = use === 'search' && !isAlone(share.shopId) ? share.limit.restAfter(took) : 0;
@@ -163,7 +163,7 @@ export function createShopShares(connections: number) {
     },
 
     /** Runs `work`, which takes one connection, when the shop may use one more. */
-    async run<Result>(shopId: string, use: Use, work: () => Promise<Result>): Promise<Result> {
+    async run<Result>(shopId: string, use: ConnectionUse, work: () => Promise<Result>): Promise<Result> {
       noteUse(shopId);
       const share = shareOf(shopId, use);
       if (mayStart(share)) begin(share);

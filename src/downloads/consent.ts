@@ -3,10 +3,10 @@ import { notFound } from '../http/errors.ts';
 import { messagesIn } from '../kernel/messages.ts';
 import { anyText } from '../catalogue/products/render.ts';
 import { recordHistory } from '../orders/history.ts';
-import { lockOrderWithActivity } from '../orders/lock-order.ts';
+import { lockOrderWithActivity } from '../orders/change.ts';
 import type { ContentLine } from '../pricing/content.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
-import { findDeliveries } from './delivery-queries.ts';
+import { findDownloadDeliveries } from './delivery-queries.ts';
 import { supplyLocked } from './supply.ts';
 
 /** The words to which the customer agrees, the same as at the checkout. */
@@ -37,7 +37,9 @@ export async function giveConsent(
   if (!locked || locked.order.erasedAt) throw notFound();
   const { order } = locked;
   const settings = await shopSettings(tx, shopId);
-  const waiting = (await findDeliveries(tx, shopId, [orderId])).filter(({ beginsAt }) => beginsAt !== null);
+  const waiting = (await findDownloadDeliveries(tx, shopId, [orderId])).filter(
+    ({ beginsAt }) => beginsAt !== null,
+  );
   const ids = waiting.map(({ lineItemId }) => lineItemId);
   const lines = order.content.lines.filter(({ lineItemId }) => ids.includes(lineItemId));
   // It was sent twice.

@@ -2,7 +2,7 @@ import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 
 /** What a line of an order has got, or waits for. */
-export interface Delivery {
+export interface DownloadDelivery {
   orderId: string;
   lineItemId: string;
   productId: string;
@@ -23,13 +23,13 @@ const columns = sql`
   delivered_at as "deliveredAt", has_keys as "hasKeys", keys_waiting as "keysWaiting",
   max_downloads as "maxDownloads", expires_at as "expiresAt", revoked_at as "revokedAt"`;
 
-export function findDeliveries(db: Queries, shopId: string, orderIds: readonly string[]) {
-  return db.many<Delivery>(sql`
+export function findDownloadDeliveries(db: Queries, shopId: string, orderIds: readonly string[]) {
+  return db.many<DownloadDelivery>(sql`
     select ${columns} from download_delivery
     where shop_id = ${shopId} and order_id = any (${orderIds}::uuid[]) order by order_id, line_item_id`);
 }
 
-export function saveDelivery(tx: Transaction, shopId: string, delivery: Delivery) {
+export function saveDelivery(tx: Transaction, shopId: string, delivery: DownloadDelivery) {
   const { orderId, lineItemId, productId, createdAt, beginsAt, deliveredAt, hasKeys, keysWaiting } = delivery;
   const { maxDownloads, expiresAt, revokedAt } = delivery;
   return tx.run(sql`
@@ -46,7 +46,7 @@ export function saveDelivery(tx: Transaction, shopId: string, delivery: Delivery
 export async function isQueueBefore(
   db: Queries,
   shopId: string,
-  { productId, createdAt, orderId }: Pick<Delivery, 'productId' | 'createdAt' | 'orderId'>,
+  { productId, createdAt, orderId }: Pick<DownloadDelivery, 'productId' | 'createdAt' | 'orderId'>,
 ): Promise<boolean> {
   const row = await db.one<{ found: boolean }>(sql`
     select exists (
@@ -93,7 +93,7 @@ export function findBeginning(db: Queries, shopId: string, now: Date, limit: num
     where shop_id = ${shopId} and begins_at <= ${now} limit ${limit}`);
 }
 
-export interface Use {
+export interface DownloadUse {
   orderId: string;
   lineItemId: string;
   fileId: string;
@@ -102,7 +102,7 @@ export interface Use {
 }
 
 export function findUses(db: Queries, shopId: string, orderIds: readonly string[]) {
-  return db.many<Use>(sql`
+  return db.many<DownloadUse>(sql`
     select upper(order_id::text) as "orderId", upper(line_item_id::text) as "lineItemId",
       upper(file_id::text) as "fileId", downloads, last_at as "lastAt"
     from download_use where shop_id = ${shopId} and order_id = any (${orderIds}::uuid[])`);
@@ -112,7 +112,7 @@ export function findUses(db: Queries, shopId: string, orderIds: readonly string[
 export async function countDownload(
   tx: Transaction,
   shopId: string,
-  { orderId, lineItemId, maxDownloads }: Pick<Delivery, 'orderId' | 'lineItemId' | 'maxDownloads'>,
+  { orderId, lineItemId, maxDownloads }: Pick<DownloadDelivery, 'orderId' | 'lineItemId' | 'maxDownloads'>,
   fileId: string,
 ): Promise<boolean> {
   const counted = await tx.run(sql`
@@ -124,7 +124,7 @@ export async function countDownload(
   return counted > 0;
 }
 
-export interface Buyer {
+export interface ProductBuyer {
   orderId: string;
   orderNumber: string;
   locale: string;
@@ -132,13 +132,13 @@ export interface Buyer {
 }
 
 /** The last purchase of each customer of a product, in the order of the ids: they are told of a new version. */
-export function findBuyers(
+export function findProductBuyers(
   db: Queries,
   shopId: string,
   productId: string,
   { after, limit }: { after: string; limit: number },
 ) {
-  return db.many<Buyer>(sql`
+  return db.many<ProductBuyer>(sql`
     select upper(bought.order_id::text) as "orderId", bought.order_number as "orderNumber", bought.locale,
       bought.billing_address ->> 'emailAddress' as email
     from customer_order bought

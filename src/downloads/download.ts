@@ -1,12 +1,12 @@
 import type { Transaction } from '../db/database.ts';
 import { notFound, Refusal } from '../http/errors.ts';
-import { lockOrderWithActivity } from '../orders/lock-order.ts';
+import { lockOrderWithActivity } from '../orders/change.ts';
 import { countDownload } from './delivery-queries.ts';
 import type { DownloadGrant } from './links.ts';
 import { loadPurchase, type PurchasedFile, type PurchasedItem } from './purchase.ts';
 
 /** The file of a purchase; undefined: the purchase has no such file. */
-export function fileOf(
+export function purchasedFile(
   items: readonly PurchasedItem[],
   { lineItemId, fileId }: Pick<DownloadGrant, 'lineItemId' | 'fileId'>,
 ): (PurchasedFile & { item: PurchasedItem }) | undefined {
@@ -24,7 +24,7 @@ export async function takeDownload(
   const locked = await lockOrderWithActivity(tx, shopId, orderId);
   if (!locked || locked.order.erasedAt) throw notFound();
   const items = await loadPurchase(tx, shopId, { ...locked, key: undefined });
-  const found = fileOf(items, { lineItemId, fileId });
+  const found = purchasedFile(items, { lineItemId, fileId });
   if (!found) throw notFound();
   if (!found.item.areFilesOpen) throw new Refusal('DOWNLOAD_ENDED');
   if (!(await countDownload(tx, shopId, found.item.delivery, fileId))) throw new Refusal('DOWNLOADS_USED_UP');

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { Refusal, invalid } from '../http/errors.ts';
-import { MAX_NAME_LENGTH } from './schema.ts';
+import { MAX_FILE_NAME_LENGTH } from './schema.ts';
 
 const ZIP = ['504b0304', '504b0506'];
 
@@ -28,7 +28,7 @@ const NAME = /^[^\p{C}\s./\\][^\p{C}/\\]*$/u;
 /** The name of an uploaded file; refused if no system could save it. */
 export function downloadName(name: string): string {
   const trimmed = name.normalize('NFC').trim();
-  if (trimmed.length > MAX_NAME_LENGTH || !NAME.test(trimmed)) throw invalid('WRONG_FORMAT', 'file');
+  if (trimmed.length > MAX_FILE_NAME_LENGTH || !NAME.test(trimmed)) throw invalid('WRONG_FORMAT', 'file');
   return trimmed;
 }
 

@@ -22,7 +22,7 @@ const ofProduct = (shopId: string, productId: string, state: KeyState | null): S
   shop_id = ${shopId} and product_id = ${productId} and (${state}::text is null or ${STATE} = ${state}::text)`;
 
 /** Oldest first, as they are given. */
-export function findKeys(
+export function findLicenceKeys(
   db: Queries,
   shopId: string,
   productId: string,

@@ -19,7 +19,7 @@ import {
   countKeys,
   deleteFreeKey,
   findKey,
-  findKeys,
+  findLicenceKeys,
   insertKeys,
   KEY_STATES,
   type KeyState,
@@ -94,7 +94,7 @@ export function licenceKeys(api: Operations, { loadKey }: { loadKey: () => Promi
     const [product, counts, rows] = await Promise.all([
       findDigitalProduct(db, shopId, productId),
       countKeys(db, shopId, productId),
-      findKeys(db, shopId, productId, { state, limit: page.resultsPerPage, offset: page.offset }),
+      findLicenceKeys(db, shopId, productId, { state, limit: page.resultsPerPage, offset: page.offset }),
     ]);
     if (!product) throw notFound();
     const results = state === null ? counts.free + counts.given + counts.revoked : counts[state];

@@ -7,7 +7,7 @@ import { ORDER_EMAIL, SAMPLE_ORDER } from '../orders/order-email.ts';
 import type { EmailKind, EmailMessages, EmailRequest } from '../platform/email/kind.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
-import { findBuyers } from './delivery-queries.ts';
+import { findProductBuyers } from './delivery-queries.ts';
 import { loadPurchase } from './purchase.ts';
 import { lockToldFile, moveTold } from './queries.ts';
 
@@ -77,7 +77,7 @@ export function tellSomeBuyers(db: Database, shopId: string): Promise<boolean> {
     const file = await lockToldFile(tx, shopId);
     if (!file) return false;
     const { fileId, productId, version, toldUntil } = file;
-    const buyers = await findBuyers(tx, shopId, productId, { after: toldUntil, limit: TOLD_AT_ONCE });
+    const buyers = await findProductBuyers(tx, shopId, productId, { after: toldUntil, limit: TOLD_AT_ONCE });
     const emails = buyers.flatMap(({ email: to, locale, orderId, orderNumber }) =>
       to === null
         ? []

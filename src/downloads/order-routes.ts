@@ -5,17 +5,23 @@ import { notFound } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
-import { lockOrderWithActivity } from '../orders/lock-order.ts';
+import { lockOrderWithActivity } from '../orders/change.ts';
 import { findOrderWithActivity } from '../orders/manage-queries.ts';
 import { emailAddressOf } from '../orders/order-email.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { recordEvents } from '../platform/events/log.ts';
 import { downloadsEmail, downloadsOf } from './downloads-email.ts';
-import { findDeliveries, saveDelivery } from './delivery-queries.ts';
+import { findDownloadDeliveries, saveDelivery } from './delivery-queries.ts';
 import { entitledPieces } from './entitlement.ts';
 import { findGivenKeys, restoreKeys } from './key-queries.ts';
 import { loadPurchase, type PurchasedItem } from './purchase.ts';
-import { DeliverBody, DeliveryBody, DeliveryList, type DeliveryJson, type DeliveryState } from './schema.ts';
+import {
+  DeliverBody,
+  DeliveryBody,
+  DownloadDeliveryList,
+  type DeliveryJson,
+  type DownloadState,
+} from './schema.ts';
 import { supplyLocked } from './supply.ts';
 
 const shared = { under: 'manage', tag: 'downloads', labels: [] } as const;
@@ -30,7 +36,7 @@ export const listDeliveries = operation({
   description: 'What the lines of an order have got as files and licence keys, or wait for.',
   access: 'orders_read',
   params,
-  answer: DeliveryList,
+  answer: DownloadDeliveryList,
 });
 
 export const deliverOrder = operation({
@@ -44,7 +50,7 @@ export const deliverOrder = operation({
   access: 'orders_write',
   params,
   body: DeliverBody,
-  answer: DeliveryList,
+  answer: DownloadDeliveryList,
 });
 
 export const setDelivery = operation({
@@ -58,7 +64,7 @@ export const setDelivery = operation({
   access: 'orders_write',
   params: Type.Object({ orderId: Id, lineItemId: Id }),
   body: DeliveryBody,
-  answer: DeliveryList,
+  answer: DownloadDeliveryList,
 });
 
 /** What orders have brought as files and keys. */
@@ -82,7 +88,7 @@ export function digitalDeliveries(api: Operations): void {
 
   api.write(setDelivery, async ({ tx, shopId, params: { orderId, lineItemId }, body, caller }) => {
     const locked = await lockOrderWithActivity(tx, shopId, orderId);
-    const deliveries = locked ? await findDeliveries(tx, shopId, [orderId]) : [];
+    const deliveries = locked ? await findDownloadDeliveries(tx, shopId, [orderId]) : [];
     const delivery = deliveries.find((one) => one.lineItemId === lineItemId);
     if (!locked || !delivery) throw notFound();
     const { isRevoked, maxDownloads, expiresOn } = body;
@@ -115,7 +121,7 @@ async function loadDeliveries(db: Queries, shopId: string, orderId: string) {
   return { items: items.map(toDelivery) };
 }
 
-export function deliveryState({ delivery, isOpen, areFilesOpen, files }: PurchasedItem): DeliveryState {
+export function deliveryState({ delivery, isOpen, areFilesOpen, files }: PurchasedItem): DownloadState {
   if (delivery.keysWaiting > 0) return 'waitsForKeys';
   if (delivery.beginsAt) return 'waitsForConsent';
   if (!isOpen) return 'ended';

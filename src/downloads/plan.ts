@@ -1,5 +1,5 @@
 import type { ContentLine } from '../pricing/content.ts';
-import type { Delivery } from './delivery-queries.ts';
+import type { DownloadDelivery } from './delivery-queries.ts';
 import { entitledPieces, isSettled, supplyBegins, type SuppliedOrder } from './entitlement.ts';
 import type { GivenKey } from './key-queries.ts';
 import type { DigitalProduct } from './queries.ts';
@@ -10,9 +10,9 @@ const DAY = 86_400_000;
 export interface LinePlan {
   line: ContentLine;
   /** As it will be, apart from what the pool of keys decides. */
-  delivery: Delivery;
+  delivery: DownloadDelivery;
   /** As it is; undefined: there is none yet. */
-  known: Delivery | undefined;
+  known: DownloadDelivery | undefined;
   /** Pieces that the customer may use. */
   pieces: number;
   /** Keys that are missing to that; 0 while the supply has not begun. */
@@ -22,7 +22,7 @@ export interface LinePlan {
 
 export interface SupplyFacts extends SuppliedOrder {
   products: readonly DigitalProduct[];
-  deliveries: readonly Delivery[];
+  deliveries: readonly DownloadDelivery[];
   /** Those that the lines have got. */
   keys: readonly GivenKey[];
 }
@@ -65,7 +65,7 @@ function newDelivery(
   { lineItemId, productId }: ContentLine,
   { hasKeys, maxDownloads }: DigitalProduct,
   now: Date,
-): Delivery {
+): DownloadDelivery {
   return {
     orderId: order.orderId,
     lineItemId,
@@ -83,7 +83,12 @@ function newDelivery(
 }
 
 /** The supply begins with the consent, or after the withdrawal period. It never ends by losing the consent. */
-function withBeginning(facts: SupplyFacts, line: ContentLine, delivery: Delivery, now: Date): Delivery {
+function withBeginning(
+  facts: SupplyFacts,
+  line: ContentLine,
+  delivery: DownloadDelivery,
+  now: Date,
+): DownloadDelivery {
   if (delivery.beginsAt === null) return delivery;
   const begins = supplyBegins(facts, line);
   if (begins && begins > now) return { ...delivery, beginsAt: begins };
@@ -93,13 +98,13 @@ function withBeginning(facts: SupplyFacts, line: ContentLine, delivery: Delivery
 }
 
 /** Whether the customer can use a delivery now: its files and its keys. */
-export function isOpen(
-  { beginsAt, deliveredAt, revokedAt }: Pick<Delivery, 'beginsAt' | 'deliveredAt' | 'revokedAt'>,
+export function isUsable(
+  { beginsAt, deliveredAt, revokedAt }: Pick<DownloadDelivery, 'beginsAt' | 'deliveredAt' | 'revokedAt'>,
   pieces: number,
 ): boolean {
   return beginsAt === null && deliveredAt !== null && revokedAt === null && pieces > 0;
 }
 
 /** Whether its files can be downloaded; keys do not expire. */
-export const areFilesOpen = (delivery: Delivery, pieces: number, now: Date) =>
-  isOpen(delivery, pieces) && (delivery.expiresAt === null || delivery.expiresAt > now);
+export const areFilesOpen = (delivery: DownloadDelivery, pieces: number, now: Date) =>
+  isUsable(delivery, pieces) && (delivery.expiresAt === null || delivery.expiresAt > now);

@@ -19,13 +19,13 @@ import { storeInParts } from './part-file.ts';
 import {
   deleteFile,
   findDigitalProduct,
-  findFiles,
+  findDownloadFiles,
   insertFile,
   lockDigitalProduct,
   lockFile,
   saveDigitalProduct,
   moveTold,
-  startRun,
+  startDownloadRun,
   tellBuyers,
   updateNote,
   updateFile,
@@ -163,7 +163,7 @@ export function digitalProducts(api: Operations, media: MediaStorage): void {
     { ...addDownloadFile, prepare: ({ db, shopId, body }) => prepare(db, shopId, body.file) },
     async ({ tx, shopId, params: { productId }, body: { file }, prepared, created }) => {
       await makeDigital(tx, shopId, productId);
-      if ((await findFiles(tx, shopId, [productId])).length >= MAX_FILES)
+      if ((await findDownloadFiles(tx, shopId, [productId])).length >= MAX_FILES)
         throw new Refusal('DOWNLOADS_FULL', { limit: MAX_FILES });
       await takeMedia(tx, config, shopId, prepared.bytes);
       const fileId = newId(tx.now);
@@ -245,7 +245,7 @@ export async function makeDigital(tx: Transaction, shopId: string, productId: st
   await moveVersions(tx, shopId, [productId]);
   if (await lockDigitalProduct(tx, shopId, productId)) return;
   await saveDigitalProduct(tx, shopId, { ...DEFAULTS, productId });
-  await startRun(tx, shopId);
+  await startDownloadRun(tx, shopId);
   if (product.facts.withdrawalExcluded !== undefined) return;
   const declared = { ...product, facts: { ...product.facts } };
   setFact(declared, 'withdrawalExcluded', 'digitalContent');
@@ -255,7 +255,7 @@ export async function makeDigital(tx: Transaction, shopId: string, productId: st
 async function loadProduct(db: Queries, shopId: string, productId: string) {
   const [product, files, keys] = await Promise.all([
     findDigitalProduct(db, shopId, productId),
-    findFiles(db, shopId, [productId]),
+    findDownloadFiles(db, shopId, [productId]),
     countKeys(db, shopId, productId),
   ]);
   if (!product) throw notFound();

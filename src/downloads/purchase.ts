@@ -2,17 +2,17 @@ import type { Queries } from '../db/database.ts';
 import type { ContentLine } from '../pricing/content.ts';
 import type { OrderActivity } from '../orders/manage-queries.ts';
 import type { ManagedOrder } from '../orders/queries.ts';
-import { findDeliveries, findUses, type Delivery } from './delivery-queries.ts';
+import { findDownloadDeliveries, findUses, type DownloadDelivery } from './delivery-queries.ts';
 import { entitledPieces } from './entitlement.ts';
 import { findGivenKeys } from './key-queries.ts';
 import { unsealKey } from './licence-key.ts';
-import { areFilesOpen, isOpen } from './plan.ts';
-import { findFiles, type DownloadFile } from './queries.ts';
+import { areFilesOpen, isUsable } from './plan.ts';
+import { findDownloadFiles, type DownloadFile } from './queries.ts';
 
 /** A line of an order with its files and keys, as they are now. */
 export interface PurchasedItem {
   line: ContentLine;
-  delivery: Delivery;
+  delivery: DownloadDelivery;
   /** The customer can use it. */
   isOpen: boolean;
   /** Its files can be downloaded. */
@@ -46,10 +46,10 @@ export async function loadPurchase(
   { order, activity, key }: { order: ManagedOrder; activity: OrderActivity; key: Buffer | undefined },
 ): Promise<PurchasedItem[]> {
   const { orderId } = order;
-  const deliveries = await findDeliveries(db, shopId, [orderId]);
+  const deliveries = await findDownloadDeliveries(db, shopId, [orderId]);
   if (deliveries.length === 0) return [];
   const [files, keys, uses] = await Promise.all([
-    findFiles(
+    findDownloadFiles(
       db,
       shopId,
       deliveries.map(({ productId }) => productId),
@@ -62,7 +62,7 @@ export async function loadPurchase(
     const delivery = deliveries.find(({ lineItemId }) => lineItemId === line.lineItemId);
     if (!delivery) return [];
     const entitled = pieces.get(line.lineItemId) ?? 0;
-    const open = isOpen(delivery, entitled);
+    const open = isUsable(delivery, entitled);
     const given = keys.filter(({ lineItemId }) => lineItemId === line.lineItemId);
     const valid = given.filter(({ revokedAt }) => revokedAt === null).slice(0, open ? entitled : 0);
     return [

@@ -89,7 +89,7 @@ const fileColumns = sql`
   upper(file_id::text) as "fileId", upper(product_id::text) as "productId", name, note, version,
   upper(storage_key::text) as "storageKey", bytes, sha256, created_at as "createdAt", changed_at as "changedAt"`;
 
-export function findFiles(db: Queries, shopId: string, productIds: readonly string[]) {
+export function findDownloadFiles(db: Queries, shopId: string, productIds: readonly string[]) {
   return db.many<DownloadFile>(sql`
     select ${fileColumns} from download_file
     where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) order by product_id, file_id`);
@@ -151,7 +151,7 @@ export function deleteFile(tx: Transaction, shopId: string, fileId: string) {
 }
 
 /** The first one of a shop: from now on its events are read. */
-export function startRun(tx: Transaction, shopId: string) {
+export function startDownloadRun(tx: Transaction, shopId: string) {
   return tx.run(sql`
     insert into download_run (shop_id, position)
     select shop.shop_id, coalesce((

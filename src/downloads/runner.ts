@@ -31,7 +31,7 @@ export interface SupplyDeps {
 
 /**
  * Supplies what was paid, and revokes what was refunded, in all shops that have something to do. It follows the log of
- * events, so nothing is forgotten when a process ends, whoever has changed the order.
+ * events, so nothing is forgotten when a process ends, and it does not matter who changed the order.
  */
 export async function runDueSupplies(
   { db, log }: SupplyDeps,

@@ -8,8 +8,8 @@ import { MAX_KEY_LENGTH } from './licence-key.ts';
 export const MAX_DOWNLOADS = 10_000;
 export const MAX_DAYS = 3_650;
 export const MAX_FEW_KEYS = 10_000;
-export const MAX_NAME_LENGTH = 150;
-export const MAX_NOTE_LENGTH = 1_000;
+export const MAX_FILE_NAME_LENGTH = 150;
+export const MAX_FILE_NOTE_LENGTH = 1_000;
 
 export const MAX_FILES = 50;
 /** Of one product: a page of the admin counts them. */
@@ -53,7 +53,7 @@ export const DigitalProductBody = Type.Object(rules, {
 
 const note = Type.String({
   minLength: 1,
-  maxLength: MAX_NOTE_LENGTH,
+  maxLength: MAX_FILE_NOTE_LENGTH,
   pattern: '\\S',
   description: 'What is new in this version, as plain text.',
   examples: ['Chapter 7 is new.'],
@@ -174,16 +174,16 @@ export const AddedKeys = Type.Object(
   { title: 'added licence keys' },
 );
 
-export const DELIVERY_STATES = ['open', 'waitsForConsent', 'waitsForKeys', 'expired', 'ended'] as const;
-export type DeliveryState = (typeof DELIVERY_STATES)[number];
+export const DOWNLOAD_STATES = ['open', 'waitsForConsent', 'waitsForKeys', 'expired', 'ended'] as const;
+export type DownloadState = (typeof DOWNLOAD_STATES)[number];
 
 export const DeliveryView = Type.Object(
   {
     lineItemId: Id,
     productId: Id,
-    state: Type.Unsafe<DeliveryState>({
+    state: Type.Unsafe<DownloadState>({
       type: 'string',
-      enum: [...DELIVERY_STATES],
+      enum: [...DOWNLOAD_STATES],
       description:
         'waitsForConsent: the customer has not agreed that the supply begins before the withdrawal period ends. waitsForKeys: some or all keys are missing. expired: files can no longer be downloaded. ended: revoked, refunded or cancelled.',
       examples: ['open'],
@@ -224,7 +224,7 @@ export const DeliveryView = Type.Object(
   { title: 'digital delivery' },
 );
 
-export const DeliveryList = Type.Object(
+export const DownloadDeliveryList = Type.Object(
   { items: Type.Array(DeliveryView, { description: 'Of each line with files or keys.' }) },
   { title: 'digital deliveries' },
 );

@@ -1,8 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import { newId } from '../kernel/ids.ts';
-import { changeOrder, type OrderChanges } from '../orders/change.ts';
+import { type LockedOrder, type OrderChanges, changeOrder, lockOrderWithActivity } from '../orders/change.ts';
 import { recordHistory } from '../orders/history.ts';
-import { lockOrderWithActivity, type LockedOrder } from '../orders/lock-order.ts';
 import { numbered, statesReached } from '../orders/manage-change.ts';
 import { insertShipment, type PartLine } from '../orders/manage-queries.ts';
 import { emailAddressOf } from '../orders/order-email.ts';
@@ -14,7 +13,12 @@ import type { Content } from '../pricing/content.ts';
 import { recordEvents, type NewEvent } from '../platform/events/log.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { downloadsEmail, downloadsOf } from './downloads-email.ts';
-import { findDeliveries, isQueueBefore, saveDelivery, type Delivery } from './delivery-queries.ts';
+import {
+  findDownloadDeliveries,
+  isQueueBefore,
+  saveDelivery,
+  type DownloadDelivery,
+} from './delivery-queries.ts';
 import { warnOfFewKeys } from './few-keys.ts';
 import { findGivenKeys, giveKeys, revokeKeys } from './key-queries.ts';
 import { planSupply, type LinePlan } from './plan.ts';
@@ -63,7 +67,7 @@ export async function supplyLocked(
       shopId,
       order.content.lines.map(({ productId }) => productId),
     ),
-    await findDeliveries(tx, shopId, [orderId]),
+    await findDownloadDeliveries(tx, shopId, [orderId]),
     await findGivenKeys(tx, shopId, [orderId]),
   ];
   const facts = { order, activity, settings, products, deliveries, keys };
@@ -118,7 +122,7 @@ async function supplyLine(tx: Transaction, shopId: string, plan: LinePlan): Prom
     delivery.revokedAt === null &&
     (missingKeys === 0 || given > 0);
   const isFirst = isDelivered && delivery.deliveredAt === null;
-  const next: Delivery = {
+  const next: DownloadDelivery = {
     ...delivery,
     keysWaiting: waiting,
     deliveredAt: isFirst ? tx.now : delivery.deliveredAt,

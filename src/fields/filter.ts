@@ -5,7 +5,7 @@ import { parseDecimal } from '../kernel/money.ts';
 import { invalid } from '../http/errors.ts';
 import type { CustomField, FieldResource, Settings } from '../shops/settings/settings.ts';
 import type { Audience } from './access.ts';
-import { decimalText, filterText, fullKey } from './value.ts';
+import { canonicalDecimal, filterText, fullKey } from './value.ts';
 import { readableFields } from './values.ts';
 
 /*
@@ -77,7 +77,7 @@ export function wantedValues(
 /** Numbers are stored in one notation only: `1.50` is `1.5`. */
 function keyOf({ type }: CustomField, text: string): string {
   const decimal = type === 'number' ? parseDecimal(text.trim()) : undefined;
-  return filterText(decimal ? decimalText(decimal) : text);
+  return filterText(decimal ? canonicalDecimal(decimal) : text);
 }
 
 /** Whether an address names a field by which the list is not filtered, perhaps no longer. */

@@ -172,7 +172,7 @@ export async function lengthOfValues(tx: Transaction, shopId: string, resourceId
 }
 
 /** Pictures have no foreign key. Returns the ids that are pictures of the library. */
-export async function findFiles(tx: Transaction, shopId: string, imageKeys: readonly string[]) {
+export async function findLibraryFiles(tx: Transaction, shopId: string, imageKeys: readonly string[]) {
   const rows = await tx.many<{ imageKey: string }>(sql`
     select upper(image_key::text) as "imageKey" from library_image
     where shop_id = ${shopId} and image_key = any (${imageKeys}::uuid[])`);

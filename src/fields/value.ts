@@ -11,8 +11,8 @@ import { matchesSchema, type JsonSchema } from './json-schema.ts';
  */
 
 /** Entries of a list. */
-export const MAX_ENTRIES = 50;
-export const MAX_TEXT_LENGTH = 5_000;
+export const MAX_LIST_ENTRIES = 50;
+export const MAX_FIELD_CHARACTERS = 5_000;
 export const MAX_RICH_TEXT_LENGTH = 20_000;
 /** Characters of JSON. */
 export const MAX_JSON_LENGTH = 20_000;
@@ -73,7 +73,7 @@ function entriesOf(
 ): StoredValue[] {
   if (!field.isList) return [rowOf(field, given, locale, 0, place, context)];
   if (!Array.isArray(given)) throw invalid('WRONG_TYPE', place);
-  if (given.length > MAX_ENTRIES) throw invalid('TOO_LONG', place);
+  if (given.length > MAX_LIST_ENTRIES) throw invalid('TOO_LONG', place);
   return given.map((entry, position) =>
     rowOf(field, entry, locale, position, `${place}[${position}]`, context),
   );
@@ -111,7 +111,7 @@ export function isReference(type: FieldType): type is keyof typeof TARGETS {
 function checkedValue(field: CustomField, given: unknown, place: string, context: ValueContext): unknown {
   switch (field.type) {
     case 'text':
-      return textOf(given, MAX_TEXT_LENGTH, place);
+      return textOf(given, MAX_FIELD_CHARACTERS, place);
     case 'richText':
       return textOf(given, MAX_RICH_TEXT_LENGTH, place);
     case 'number':
@@ -152,11 +152,11 @@ function decimalTextOf(given: unknown, place: string): string {
   if (typeof given !== 'number' && typeof given !== 'string') throw invalid('WRONG_TYPE', place);
   const decimal = parseDecimal(typeof given === 'string' ? given.trim() : given);
   if (!decimal) throw invalid('WRONG_FORMAT', place);
-  return decimalText(decimal);
+  return canonicalDecimal(decimal);
 }
 
 /** Exact, and the same text for the same number: `1.50` is `1.5`. */
-export function decimalText({ units, scale }: NonNullable<ReturnType<typeof parseDecimal>>): string {
+export function canonicalDecimal({ units, scale }: NonNullable<ReturnType<typeof parseDecimal>>): string {
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');
   const whole = digits.slice(0, digits.length - scale).replace(/^0+(?=\d)/, '');
   const fraction = digits.slice(digits.length - scale).replace(/0+$/, '');

@@ -14,7 +14,7 @@ import { audienceOf, fieldsOf, mayRead, mayWrite, type Audience } from './access
 import {
   findBoundedValues,
   findFieldValues,
-  findFiles,
+  findLibraryFiles,
   lengthOfValues,
   replaceFieldValues,
   type FieldOwner,
@@ -185,7 +185,7 @@ export async function writeFieldValues(
   const values = changes.flatMap((change) => change.values);
   const files = values.flatMap(({ targetImageKey }) => targetImageKey ?? []);
   if (files.length > 0) {
-    const found = await findFiles(tx, shopId, files);
+    const found = await findLibraryFiles(tx, shopId, files);
     if (!files.every((imageKey) => found.has(imageKey))) throw unknownTarget();
   }
   await replaceFieldValues(

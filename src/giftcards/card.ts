@@ -73,7 +73,7 @@ const EXPIRY = readJson(new URL('./expiry-by-country.json', import.meta.url)) as
 >;
 
 /** The last day of a card that a shop in this country issues now; null: it does not expire. */
-export function lastDayOf(country: string, now: Date): string | null {
+export function lastDayOfCard(country: string, now: Date): string | null {
   const expiry = EXPIRY[country];
   if (!expiry) return null;
   const year = now.getUTCFullYear() + expiry.years;

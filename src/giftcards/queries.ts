@@ -175,7 +175,7 @@ const entryColumns = sql`
   upper(order_id::text) as "orderId", upper(app_id::text) as "appId", reason`;
 
 /** Newest first. */
-export function findEntries(
+export function findGiftCardEntries(
   db: Queries,
   shopId: string,
   giftCardId: string,
@@ -186,7 +186,7 @@ export function findEntries(
     order by entry_id desc limit ${limit} offset ${offset}`);
 }
 
-export async function countEntries(db: Queries, shopId: string, giftCardId: string): Promise<number> {
+export async function countGiftCardEntries(db: Queries, shopId: string, giftCardId: string): Promise<number> {
   const row = await db.one<{ count: number }>(sql`
     select count(*) as count from gift_card_entry where shop_id = ${shopId} and gift_card_id = ${giftCardId}`);
   return row!.count;

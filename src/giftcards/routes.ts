@@ -11,12 +11,12 @@ import { Id, LocaleParameter } from '../http/schemas.ts';
 import { isId } from '../kernel/ids.ts';
 import { lockCustomer } from '../people/customers/queries.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
-import { giftCardState, lastDayOf, type GiftCard } from './card.ts';
+import { giftCardState, lastDayOfCard, type GiftCard } from './card.ts';
 import { changeBalance, issueGiftCard, lockGiftCard } from './ledger.ts';
 import {
-  countEntries,
+  countGiftCardEntries,
   countGiftCards,
-  findEntries,
+  findGiftCardEntries,
   findGiftCard,
   findGiftCards,
   findOwed,
@@ -213,8 +213,8 @@ export function giftCards(api: Operations): void {
     const page = pageOf(query);
     const [card, results, entries, settings] = await Promise.all([
       findGiftCard(db, shopId, giftCardId),
-      countEntries(db, shopId, giftCardId),
-      findEntries(db, shopId, giftCardId, { limit: page.resultsPerPage, offset: page.offset }),
+      countGiftCardEntries(db, shopId, giftCardId),
+      findGiftCardEntries(db, shopId, giftCardId, { limit: page.resultsPerPage, offset: page.offset }),
       shopSettings(db, shopId),
     ]);
     const locale = readingLocale(query.locale, settings);
@@ -295,7 +295,7 @@ function refuseExpired(card: GiftCard, now: Date): void {
 }
 
 function expiryOf(asked: string | null | undefined, { country }: Settings, now: Date): string | null {
-  if (asked === undefined) return lastDayOf(country, now);
+  if (asked === undefined) return lastDayOfCard(country, now);
   if (asked === null) return null;
   if (!isDate(asked)) throw invalid('WRONG_FORMAT', 'expiresOn');
   if (asked < dayOf(now)) throw invalid('OUT_OF_RANGE', 'expiresOn');

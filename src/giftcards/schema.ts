@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { Price } from '../http/price.ts';
 import { Decimal, Given } from '../http/request-fields.ts';
 import { Id, Nullable, Paged, Timestamp } from '../http/schemas.ts';
-import { MAX_CODE_LENGTH } from './code.ts';
+import { MAX_GIFT_CARD_CODE_LENGTH } from './code.ts';
 
 const MAX_REASON_LENGTH = 500;
 
@@ -152,7 +152,7 @@ export const GiftCardCodeBody = Type.Object(
   {
     code: Type.String({
       minLength: 1,
-      maxLength: MAX_CODE_LENGTH,
+      maxLength: MAX_GIFT_CARD_CODE_LENGTH,
       description: 'The code, in any case, with or without its hyphens.',
       examples: ['7QXM-2KTR-9DWA-HP4S'],
     }),

@@ -11,8 +11,8 @@ import type { Settings } from '../shops/settings/settings.ts';
 
 /** What the buyer of a gift card says about it: its value, who gets it, and when. */
 
-export const MAX_NAME_LENGTH = 100;
-export const MAX_MESSAGE_LENGTH = 1_000;
+export const MAX_RECIPIENT_NAME_LENGTH = 100;
+export const MAX_GREETING_LENGTH = 1_000;
 /** Birthdays of the next year, and no promise for longer. */
 const MAX_DAYS_AHEAD = 366;
 const DAY = 86_400_000;
@@ -35,11 +35,15 @@ export const GiftCardRequest = Given(
         }),
       ),
       name: Given(
-        Type.String({ maxLength: MAX_NAME_LENGTH, description: 'The name on it.', examples: ['Anna'] }),
+        Type.String({
+          maxLength: MAX_RECIPIENT_NAME_LENGTH,
+          description: 'The name on it.',
+          examples: ['Anna'],
+        }),
       ),
       message: Given(
         Type.String({
-          maxLength: MAX_MESSAGE_LENGTH,
+          maxLength: MAX_GREETING_LENGTH,
           description: 'What its buyer writes on it.',
           examples: ['Happy birthday!'],
         }),

@@ -13,7 +13,7 @@ import { isCountry } from '../shops/countries/countries.ts';
 import type { SettingsFile } from '../shops/settings/file.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { currencyOf, localeOf } from '../shops/shop/starter-settings.ts';
-import { findGoodTimes, findPlan } from './backups/queries.ts';
+import { findGoodTimes, findBackupPlan } from './backups/queries.ts';
 import { causeOf, recordChange } from './log.ts';
 import { findHostedShop, findHostedShops, SHOP_STATES, type HostedShop } from './queries.ts';
 import { NewShopId, OfShop, PlanName, ShopIdParameter } from './schema.ts';
@@ -367,7 +367,7 @@ export function hostShops(api: Operations, deps: HostDeps): void {
     const shop = await findHostedShop(db, shopId);
     if (!shop) throw new Refusal('SHOP_NOT_FOUND');
     const owners = await staff.owners(db, shopId);
-    const backup = await findPlan(db, shopId);
+    const backup = await findBackupPlan(db, shopId);
     const plan = planNamed(deps.config, shop.plan);
     return {
       ...toShop(shop, origin, backup?.goodAt),

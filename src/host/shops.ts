@@ -3,7 +3,7 @@ import type { Transaction } from '../db/database.ts';
 import { Refusal } from '../http/errors.ts';
 import { loadReadiness } from '../orders/readiness.ts';
 import type { MediaStorage } from '../platform/media/storage.ts';
-import { plansOf, type Plan } from '../platform/plans/plans.ts';
+import { plansOf, type HostPlan } from '../platform/plans/plans.ts';
 import { SettingsProblem, type SettingsFile } from '../shops/settings/file.ts';
 import type { SettingsFormat } from '../shops/settings/format.ts';
 import { changeSettings } from '../shops/settings/history.ts';
@@ -152,7 +152,7 @@ export async function setPlan(
 }
 
 export function refuseUnknownPlan(config: Config, plan: string | null): void {
-  const known = plansOf(config)?.byName ?? new Map<string, Plan>();
+  const known = plansOf(config)?.byName ?? new Map<string, HostPlan>();
   if (plan === null || known.has(plan)) return;
   throw new Refusal('PLAN_UNKNOWN', { plan, plans: [...known.keys()].join(', ') });
 }

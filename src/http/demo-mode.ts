@@ -5,14 +5,14 @@ import { needsCartToken } from './scopes.ts';
 
 /*
  * A demo that strangers may use (KONTOR_DEMO=1). It has two shops with the same sample data: in one of them everybody may
- * buy, and only the admin of the other one can be opened. So nobody sees what another visitor has typed, and nobody
- * changes what another one sees. Both are deleted and created again at every full hour.
+ * buy, and only the admin of the other one can be opened. So no visitor sees what another one has typed, and no
+ * visitor changes what another one sees. Both are deleted and created again at every full hour.
  */
 
 /** The shop in which visitors buy. Its admin is closed. */
 export const DEMO_SHOP = 'DemoShop';
 
-/** The shop whose admin visitors see. Nobody can buy or change anything in it. */
+/** The shop whose admin visitors see. They cannot buy or change anything in it. */
 export const DEMO_OFFICE = 'DemoOffice';
 
 const HOUR = 3_600_000;
@@ -34,7 +34,7 @@ const ADMIN_FORMS = /^\/admin\/sign-(?:in|out)(?:\/|$)/;
 
 /**
  * Whether a demo refuses the request: everything that writes, but for what visitors do in the shop where they buy. A
- * route that nobody has thought of here is refused too.
+ * route that is not listed here is refused too.
  */
 export function isRefusedInDemo({ method, routeOptions, params, is404 }: FastifyRequest): boolean {
   if (is404 || READS.includes(method)) return false;

@@ -4,7 +4,7 @@ import type { OrderRecord } from './records.ts';
 export const decimal = (value: number) => value.toFixed(4).replace(/\.?0+$/, '') || '0';
 
 /** The tax of the order, shared among the rates of its lines by their prices. */
-export function taxesOf(
+export function importedTaxes(
   lines: readonly { price: number; rate: number }[],
   total: number,
   isTaxIncluded: boolean,

@@ -8,7 +8,7 @@ export const MAX_NUMBER = 100;
 export const MAX_VARIANTS = 500_000;
 /** Variants of one product, with those of an attribute that may have any value. */
 export const MAX_OFFERED = 5_000;
-export const MAX_VALUES = 50;
+export const MAX_ATTRIBUTE_VALUES = 50;
 
 /** Gives each offer of a product a number: its own one, or the other one when it has none or another offer has it. */
 export function uniqueNumbers(): (own: string, fallback: string) => string {

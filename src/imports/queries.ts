@@ -60,7 +60,7 @@ export function saveRecords(
   );
 }
 
-export interface FoundProduct {
+export interface MatchedProduct {
   productId: string;
   productNumber: string;
   /** null: not since it was made. */
@@ -68,31 +68,31 @@ export interface FoundProduct {
 }
 
 /** Products by id or number. */
-export function findProducts(
+export function matchProducts(
   db: Queries,
   shopId: string,
   { ids, numbers }: { ids: readonly string[]; numbers: readonly string[] },
 ) {
-  return db.many<FoundProduct>(sql`
+  return db.many<MatchedProduct>(sql`
     select upper(product_id::text) as "productId", product_number as "productNumber",
       attributes_changed_at as "changedAt"
     from product where shop_id = ${shopId}
       and (product_id = any (${ids}::uuid[]) or product_number = any (${numbers}::text[]))`);
 }
 
-export interface FoundCustomer {
+export interface MatchedCustomer {
   customerId: string;
   email: string | null;
   billingAddress: unknown;
 }
 
 /** Customers by id or email address. */
-export function findCustomers(
+export function matchCustomers(
   db: Queries,
   shopId: string,
   { ids, emails }: { ids: readonly string[]; emails: readonly string[] },
 ) {
-  return db.many<FoundCustomer>(sql`
+  return db.many<MatchedCustomer>(sql`
     select upper(customer_id::text) as "customerId", email_key as email, billing_address as "billingAddress"
     from customer where shop_id = ${shopId}
       and (customer_id = any (${ids}::uuid[]) or email_key = any (${emails}::text[]))

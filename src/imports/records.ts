@@ -1,4 +1,4 @@
-import type { Kind as CouponKind } from '../coupons/campaign.ts';
+import type { BenefitKind as CouponKind } from '../coupons/campaign.ts';
 import type { Address } from '../shops/countries/address.ts';
 import type { LegalContent, PageName } from '../shops/legal/schema.ts';
 
@@ -22,7 +22,7 @@ interface AnyRecord {
 }
 
 /** A text in the default language of the shop, or in several by locale. */
-export type Text = string | Readonly<Record<string, string>>;
+export type ImportedText = string | Readonly<Record<string, string>>;
 
 export interface PictureRecord {
   address: string;
@@ -57,11 +57,11 @@ export interface AttributeRecord {
 export interface ProductRecord extends AnyRecord {
   kind: 'product';
   offer: OfferRecord;
-  name: Text;
-  description: Text;
-  shortDescription: Text;
-  pageTitle: Text;
-  keywords: Text;
+  name: ImportedText;
+  description: ImportedText;
+  shortDescription: ImportedText;
+  pageTitle: ImportedText;
+  keywords: ImportedText;
   isVisible: boolean;
   manufacturer: string;
   manufacturerNumber: string;
@@ -80,7 +80,7 @@ export interface ProductRecord extends AnyRecord {
 export interface CategoryRecord extends AnyRecord {
   kind: 'category';
   path: readonly string[];
-  description: Text;
+  description: ImportedText;
 }
 
 export interface CustomerRecord extends AnyRecord {

@@ -8,7 +8,7 @@ import { openPromise } from 'yauzl';
 import { openProductFile, readStart, type ProductFile } from '../catalogue/products/csv-file.ts';
 import { FileProblem } from '../catalogue/products/file-problem.ts';
 import type { ImportRecord, Read } from './records.ts';
-import { columnsOf } from './table.ts';
+import { columnIndexes } from './table.ts';
 
 /** A table of an export, with the names of its columns in lower case. */
 export interface SourceFile {
@@ -62,7 +62,7 @@ async function openAll(places: readonly string[]): Promise<SourceFile[]> {
     const opened = await openProductFile(place);
     const file = { ...opened, name: path.basename(place) };
     const { header } = await readStart(file);
-    files.push({ file, columns: columnsOf(header), bytes: size });
+    files.push({ file, columns: columnIndexes(header), bytes: size });
   }
   return files;
 }

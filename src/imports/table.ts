@@ -16,7 +16,7 @@ export async function* tableRows(file: ProductFile): AsyncGenerator<TableRow> {
   let columns: ReadonlyMap<string, number> | undefined;
   const pause = newPauses();
   for await (const { header, row, bytes } of rowsOf(file)) {
-    if (header) columns = columnsOf(header);
+    if (header) columns = columnIndexes(header);
     if (!row || !columns) continue;
     const known = columns;
     await pause();
@@ -37,7 +37,7 @@ export async function* tableRows(file: ProductFile): AsyncGenerator<TableRow> {
 }
 
 /** Of two columns with the same name, the first one counts. */
-export function columnsOf(header: readonly string[]): Map<string, number> {
+export function columnIndexes(header: readonly string[]): Map<string, number> {
   const columns = new Map<string, number>();
   for (const [place, name] of header.entries()) {
     const key = name.trim().toLowerCase();

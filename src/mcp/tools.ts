@@ -42,12 +42,11 @@ import { correctOrderTax } from '../orders/manage-buyer.ts';
 import { sendOrderEmail } from '../orders/manage-emails.ts';
 import { captureOrderPayment, createOrderPayment, createOrderRefund } from '../orders/manage-payments.ts';
 import { listReturns, updateReturn } from '../orders/manage-returns.ts';
-import { createReturn, createShipment } from '../orders/manage-shipments.ts';
+import { createReturn, createShipment, undoShipment } from '../orders/manage-shipments.ts';
 import { getReadiness } from '../orders/readiness.ts';
 import { listOrders } from '../orders/routes.ts';
 import { getSales } from '../orders/sales/routes.ts';
 import { getOrderTags, listOrderTags, listTaggedOrders, setOrderTags } from '../orders/tags.ts';
-import { undoShipment } from '../orders/undo-shipment.ts';
 import { setCustomerGroup } from '../people/customers/manage-routes.ts';
 import {
   createCustomerNote,

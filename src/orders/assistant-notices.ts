@@ -45,7 +45,7 @@ export async function queueAssistantNotices(
   );
 }
 
-/** What an order shows to its assistant, by the names in the data of events. */
+/** The parts of an order that its assistant sees, by the names in the data of events. */
 const SHOWN: readonly string[] = [
   'orderNumber',
   'lineItems',

@@ -1,13 +1,15 @@
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { recordEvents, takeTimeOfCommit, type NewEvent } from '../platform/events/log.ts';
+import { type NewEvent, noteShopLock, recordEvents, takeTimeOfCommit } from '../platform/events/log.ts';
 import { changesWhatAssistantsSee, queueAssistantNotices } from './assistant-notices.ts';
-import { moveCustomerTotals, type CustomerShare } from './customer-totals.ts';
-import { insertOrderLines, moveDaySum, type CountedOrder } from './day-sums.ts';
-import { orderEvents } from './order-events.ts';
-import type { ManagedOrder } from './queries.ts';
+import { type CustomerShare, moveCustomerTotals } from './customer-totals.ts';
+import { type CountedOrder, insertOrderLines, moveDaySum, netRevenue } from './day-sums.ts';
+import { type ManagedOrder, managedColumns, orderColumns, ordersWithCustomers } from './queries.ts';
 import { issueSoldCards, sellsCards } from './sold-cards/issue.ts';
-import { netRevenue } from './revenue.ts';
+import { type OrderActivity, findOrderActivity } from './manage-queries.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { toDecimal } from '../kernel/money.ts';
+import { STATES } from './schema.ts';
 
 /** The mutable parts of an order after it was placed. */
 export type OrderChanges = Partial<
@@ -124,4 +126,128 @@ const shareColumns = sql`json_build_object('customerId', upper(customer_id::text
 
 function paymentMethodOf({ payment }: ManagedOrder['content']): string | undefined {
   return payment?.method?.paymentMethodId;
+}
+
+/** With the version of the shop's settings. */
+type LockedRow = ManagedOrder & { settingsVersion: number };
+
+/** An order that is locked until the transaction ends, and its activity. */
+export interface LockedOrder {
+  order: LockedRow;
+  activity: OrderActivity;
+}
+
+/** The order that a page has read under its lock, for the operation that it calls in the same transaction. */
+const readByPage = new WeakMap<Transaction, LockedOrder>();
+
+/** Locks the order until the transaction ends. */
+export async function lockOrder(
+  tx: Transaction,
+  shopId: string,
+  orderId: string,
+): Promise<LockedRow | undefined> {
+  return takeReadByPage(tx, orderId)?.order ?? lockRow(tx, shopId, orderId);
+}
+
+/** Locks the order, and then reads its activity: a statement that did both would not see what it has waited for. */
+export async function lockOrderWithActivity(
+  tx: Transaction,
+  shopId: string,
+  orderId: string,
+): Promise<LockedOrder | undefined> {
+  const known = takeReadByPage(tx, orderId);
+  if (known) return known;
+  const order = await lockRow(tx, shopId, orderId);
+  return order && { order, activity: await findOrderActivity(tx, shopId, orderId) };
+}
+
+/**
+ * Locks an order for a page, which decides by what it reads and then calls an operation. That operation is the first to
+ * lock the order again, and gets what is read here; a second one reads the order anew, because the first has changed it.
+ */
+export async function lockOrderForPage(
+  tx: Transaction,
+  shopId: string,
+  orderId: string,
+): Promise<LockedOrder | undefined> {
+  const locked = await lockOrderWithActivity(tx, shopId, orderId);
+  if (locked) readByPage.set(tx, locked);
+  return locked;
+}
+
+function takeReadByPage(tx: Transaction, orderId: string): LockedOrder | undefined {
+  const known = readByPage.get(tx);
+  if (known?.order.orderId !== orderId.toUpperCase()) return undefined;
+  readByPage.delete(tx);
+  return known;
+}
+
+/** The shop is locked as well, which a change of the order needs before it can record events. */
+async function lockRow(tx: Transaction, shopId: string, orderId: string): Promise<LockedRow | undefined> {
+  const row = await tx.one<LockedRow>(sql`
+    select ${orderColumns}, ${managedColumns}, shop.settings_version as "settingsVersion"
+    from ${ordersWithCustomers} join shop on shop.shop_id = customer_order.shop_id
+    where customer_order.shop_id = ${shopId} and customer_order.order_id = ${orderId}
+    for no key update of customer_order for key share of shop`);
+  if (row) noteShopLock(tx, shopId);
+  return row;
+}
+
+/** The fields of an order that can change, by their API names. */
+const FIELDS: Readonly<Record<string, (order: ManagedOrder) => unknown>> = {
+  orderNumber: ({ orderNumber }) => orderNumber,
+  customerId: ({ customerId }) => customerId,
+  taxModel: ({ taxModel }) => taxModel,
+  customerComment: ({ customerComment }) => customerComment,
+  internalNote: ({ internalNote }) => internalNote,
+  billingAddress: ({ billingAddress }) => billingAddress,
+  shippingAddress: ({ shippingAddress }) => shippingAddress,
+  lineItems: ({ content }) => content.lines,
+  shippingData: ({ content }) => [content.shipping, content.shippingPrice],
+  paymentData: ({ content }) => content.payment,
+  grandTotal: ({ content }) => content.grandTotal,
+  ...Object.fromEntries(STATES.map((state) => [state, (order: ManagedOrder) => order[state]])),
+  editing: ({ editingAppId }) => editingAppId,
+  cancelledOn: ({ cancelledAt }) => cancelledAt,
+  paidAmount: ({ paidAmount }) => paidAmount,
+  refundedAmount: ({ refundedAmount }) => refundedAmount,
+};
+
+/**
+ * The events of a changed order. `also` names changes beside its row: shipments, returns, payments and documents. A
+ * change without effect has no event.
+ */
+export function orderEvents(
+  before: ManagedOrder,
+  after: ManagedOrder,
+  also: readonly string[] = [],
+): NewEvent[] {
+  const { orderId, currency, content } = after;
+  const changed = [
+    ...also,
+    ...Object.keys(FIELDS).filter((name) => !isSame(FIELDS[name]!(before), FIELDS[name]!(after))),
+  ];
+  if (changed.length === 0) return [];
+  const isNewlyPaid = before.paidOn === null && after.paidOn !== null;
+  return [
+    { type: 'ORDER_UPDATE', resourceId: orderId, data: { changed } },
+    ...(isNewlyPaid
+      ? [
+          {
+            type: 'ORDER_PAID' as const,
+            resourceId: orderId,
+            data: { amount: toDecimal(content.grandTotal, currency), currency },
+          },
+        ]
+      : []),
+  ];
+}
+
+/** As in JSON: data from the database lacks the keys that are undefined. */
+function isSame(left: unknown, right: unknown): boolean {
+  return isDeepStrictEqual(plain(left), plain(right));
+}
+
+function plain(value: unknown): unknown {
+  return value === undefined ? null : JSON.parse(JSON.stringify(value));
 }

@@ -11,7 +11,7 @@ import { queuePaymentInstructions } from './payment-instructions-email.ts';
 import { isProviderName } from './payments/providers.ts';
 import { requestCancel } from './payments/queries.ts';
 import { contentMethod } from '../pricing/content.ts';
-import { releaseTime } from './release-time.ts';
+import { releaseTime } from './release-unpaid.ts';
 import { paymentPriceToday } from './revision.ts';
 import type { CustomerOrder } from './withdrawal-period.ts';
 

@@ -8,19 +8,29 @@ import { queueEmails } from '../platform/email/queue.ts';
 import { recordEvents } from '../platform/events/log.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { recordCancellation } from './cancel.ts';
-import { changeOrder } from './change.ts';
+import { changeOrder, lockOrder } from './change.ts';
 import { moneyChange, moveStock, numbered, record, statesReached } from './manage-change.ts';
-import { millionths, quantitiesOf, quantityText } from './quantities.ts';
+import {
+  isAnnounced,
+  millionths,
+  orderedLines,
+  quantitiesOf,
+  quantityText,
+  sentLines,
+  sentQuantities,
+} from './quantities.ts';
 import { findOrderActivity, insertReturn, type OrderActivity, type PartLine } from './manage-queries.ts';
 import { lineOf, partsOf, partText } from './manage-shipments.ts';
-import { lockOrder } from './lock-order.ts';
 import { returnNoticeEmail, type ReturnAnnounced } from './return-request-emails.ts';
-import { isAnnounced, orderedLines, sentLines, sentQuantities } from './returns.ts';
 import { revised } from './revision.ts';
-import { hasWithdrawalRight } from './withdrawal-right.ts';
+import {
+  type CustomerOrder,
+  hasWithdrawalRight,
+  isInReturnPeriod,
+  isInWithdrawalPeriod,
+} from './withdrawal-period.ts';
 import { revokeSoldCards } from './sold-cards/revoke.ts';
 import { withdrawalAcknowledgement } from './withdrawal-emails.ts';
-import { isInReturnPeriod, isInWithdrawalPeriod, type CustomerOrder } from './withdrawal-period.ts';
 
 /** Actions of customers on their own orders, open to every holder of the link to the order page. */
 

@@ -5,7 +5,7 @@ import { sum } from '../pricing/shares.ts';
 import type { Address } from '../shops/countries/address.ts';
 import type { Buyer } from '../shops/vat-numbers/buyer.ts';
 import type { PaymentWait } from './order-state.ts';
-import { netRevenue } from './revenue.ts';
+import { netRevenue } from './day-sums.ts';
 
 export interface NewOrder {
   orderId: string;

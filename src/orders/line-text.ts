@@ -34,8 +34,8 @@ export function lineText(
 
 /** `Your engraving: For Anna`, or `Text: For Anna` where the field had no headline. */
 export function typedText(text: string, headline: string | null | undefined, locale: string): string {
-  const words = messagesIn(locale).customisation;
+  const messages = messagesIn(locale).customisation;
   return headline
-    ? words.typedFor({ headline: headline.replace(/\s*:\s*$/, ''), text })
-    : words.typed({ text });
+    ? messages.typedFor({ headline: headline.replace(/\s*:\s*$/, ''), text })
+    : messages.typed({ text });
 }

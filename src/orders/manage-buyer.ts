@@ -6,7 +6,7 @@ import { shopSettings } from '../shops/settings/settings.ts';
 import { withReferences } from '../shops/vat-numbers/buyer.ts';
 import { isCheckOf, numberToCheck, requesterOf, type VatRegister } from '../shops/vat-numbers/register.ts';
 import { BuyerUpdate, referencesOf } from './buyer-schema.ts';
-import { changeOrder } from './change.ts';
+import { changeOrder, lockOrder } from './change.ts';
 import { finaliseDocument } from './documents/finalise.ts';
 import { findFinalised, type DocumentRow } from './documents/queries.ts';
 import {
@@ -18,7 +18,6 @@ import {
   refuseCancelled,
   statesReached,
 } from './manage-change.ts';
-import { lockOrder } from './lock-order.ts';
 import { findManagedOrder } from './queries.ts';
 import { withoutVat } from './tax-correction.ts';
 

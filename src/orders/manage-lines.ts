@@ -9,7 +9,7 @@ import {
 } from '../pricing/content.ts';
 import { quantityOfPart } from '../pricing/bundles.ts';
 import { partsOfLine, shownLines } from '../pricing/shown-lines.ts';
-import type { Destination } from '../pricing/zones.ts';
+import type { Destination } from '../pricing/delivery.ts';
 import { MAX_LINES } from './line-item-schema.ts';
 import { invalid, notFound, Refusal } from '../http/errors.ts';
 import { operation } from '../http/operation.ts';

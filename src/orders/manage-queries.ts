@@ -68,7 +68,7 @@ export interface Return {
   unsentDueAmount: number | null;
 }
 
-export interface Payment {
+export interface OrderPayment {
   paymentId: string;
   at: string;
   kind: 'payment' | 'refund';
@@ -103,7 +103,7 @@ export interface PaymentAttempt {
 export interface OrderActivity {
   shipments: Shipment[];
   returns: Return[];
-  payments: Payment[];
+  payments: OrderPayment[];
   attempts: PaymentAttempt[];
   /** Lines in invoices and not in credit notes. */
   invoicedIds: string[];
@@ -365,7 +365,7 @@ export function insertPayment(
   tx: Transaction,
   shopId: string,
   orderId: string,
-  payment: Omit<Payment, 'at' | 'state' | OptionalPart> & Partial<Pick<Payment, OptionalPart>>,
+  payment: Omit<OrderPayment, 'at' | 'state' | OptionalPart> & Partial<Pick<OrderPayment, OptionalPart>>,
 ) {
   const { paymentId, kind, amount, reference, note, returnId, attemptId = null, giftCardId = null } = payment;
   const { goodwillAmount = 0, goodwillReason = null } = payment;

@@ -25,7 +25,7 @@ import {
   findReturns,
   RETURN_STATES,
   updateReturnRow,
-  type Payment,
+  type OrderPayment,
   type Return,
 } from './manage-queries.ts';
 import { ListedReturnAnswer, ReturnUpdate } from './manage-schema.ts';
@@ -37,7 +37,7 @@ import { receivedDue, returnRefund } from './refund-due.ts';
 import { queueOrderReturned } from './return-email.ts';
 import { returnApprovedEmail, returnRejectedEmail } from './return-request-emails.ts';
 import { revokeSoldCards } from './sold-cards/revoke.ts';
-import { isBack, mayBecome, orderedLines, sentLines } from './returns.ts';
+import { isBack, mayBecome, orderedLines, sentLines } from './quantities.ts';
 
 const { parameters, pageOf } = paging();
 
@@ -154,7 +154,10 @@ async function receiveGoods(call: UpdateCall, open: OpenOrder, returned: Return)
     await moveStock(
       call,
       open,
-      lines.map((part) => ({ productId: lineOf(part, open).productId, quantity: Number(part.quantity) })),
+      lines.map((part) => ({
+        productId: lineOf(part, open).productId,
+        quantity: Number(part.quantity),
+      })),
     );
   }
   const isWithdrawal = returned.origin === 'withdrawal';
@@ -191,7 +194,7 @@ export async function refundForReturn(
     returnId,
     goodwill: reason,
     ...refund
-  }: Pick<Payment, 'amount' | 'reference' | 'note'> & {
+  }: Pick<OrderPayment, 'amount' | 'reference' | 'note'> & {
     returnId: string;
     goodwill: string | null;
     destination: RefundDestination;
@@ -220,7 +223,7 @@ export async function recordReturnRefund(
     goodwill,
     destination = 'usual',
     ...refund
-  }: Pick<Payment, 'amount' | 'reference' | 'note'> & {
+  }: Pick<OrderPayment, 'amount' | 'reference' | 'note'> & {
     goodwill: Goodwill | null;
     destination?: RefundDestination;
   },

@@ -1,17 +1,18 @@
-import type { Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { ContentLine } from '../pricing/content.ts';
 import { goodsNamed } from '../pricing/shown-lines.ts';
-import { invalid, Refusal } from '../http/errors.ts';
+import { Refusal, invalid, notFound } from '../http/errors.ts';
 import { webAddress } from '../http/html.ts';
 import { operation } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { newId } from '../kernel/ids.ts';
-import { queueEmailLater } from '../platform/email/queue.ts';
+import { discardEmail, queueEmailLater } from '../platform/email/queue.ts';
 import { recordEvents } from '../platform/events/log.ts';
 import { toDecimal } from '../kernel/money.ts';
-import { changeOrder } from './change.ts';
+import { type OrderChanges, changeOrder } from './change.ts';
 import { lineText } from './line-text.ts';
 import {
+  type OpenOrder,
   exactAmount,
   manageOperation,
   managedOrder,
@@ -22,17 +23,17 @@ import {
   record,
   refuseCancelled,
   statesReached,
-  type OpenOrder,
 } from './manage-change.ts';
 import { readyLines } from './backorders.ts';
-import { quantitiesOf, quantityText, unshippedLines } from './quantities.ts';
+import { isAnnounced, isBack, quantitiesOf, quantityText, sentLines, unshippedLines } from './quantities.ts';
 import {
-  insertFurtherParcels,
-  insertReturn,
-  insertShipment,
   type PartLine,
   type Return,
   type Shipment,
+  deleteShipment,
+  insertFurtherParcels,
+  insertReturn,
+  insertShipment,
 } from './manage-queries.ts';
 import { NewReturn, NewShipment } from './manage-schema.ts';
 import { emailAddressOf } from './order-email.ts';
@@ -41,12 +42,13 @@ import { providerMethodOf } from './payments/providers.ts';
 import { goodwillBeyond, refunded } from './refund.ts';
 import { receivedDue, returnRefund } from './refund-due.ts';
 import { queueOrderReturned } from './return-email.ts';
-import { isBack, sentLines } from './returns.ts';
 import { shipmentEmail } from './shipment-email.ts';
-import { trackedParcels, type Parcel } from './tracking.ts';
-import { undoEnd } from './undo-shipment.ts';
+import { type Parcel, trackedParcels } from './tracking.ts';
 import { revokeSoldCards } from './sold-cards/revoke.ts';
 import { decimalOf } from '../http/request-fields.ts';
+import { Id } from '../http/schemas.ts';
+import { withdrawCapture } from './payments/queries.ts';
+import type { ManagedOrder } from './queries.ts';
 
 export const createShipment = operation({
   ...manageOperation,
@@ -279,4 +281,80 @@ export function lineOf(
 /** `2 × Harbour Tea (Size: small)`, in the language of the order. */
 export function partText(part: PartLine, open: Pick<OpenOrder, 'order' | 'settings'>): string {
   return lineText(lineOf(part, open), part.quantity, open.order.locale, open.settings);
+}
+
+/** How long a shipment can be undone, and how long the email to the customer waits. */
+export const UNDO_MINUTES = 10;
+
+export const undoEnd = (shippedAt: Date) => new Date(shippedAt.getTime() + UNDO_MINUTES * 60_000);
+
+export const undoShipment = operation({
+  ...manageOperation,
+  method: 'DELETE',
+  path: '/orders/:orderId/shipments/:shipmentId',
+  name: 'undoShipment',
+  summary: 'Undo shipment',
+  description: `Removes a shipment that was recorded by mistake, and its email, which waits for ${UNDO_MINUTES} minutes. 409: it is too late, the order is cancelled or delivered, or items of the shipment are being returned. Money that was captured stays captured.`,
+  params: Type.Object({ orderId: Id, shipmentId: Id }),
+});
+
+export function shipmentUndo(api: Operations): void {
+  api.write(undoShipment, async (call) => {
+    const { tx, shopId, params } = call;
+    const open = await openOrder(call);
+    const { order, activity, settings } = open;
+    const { shipments } = activity;
+    const shipment = shipments.find(({ shipmentId }) => shipmentId === params.shipmentId.toUpperCase());
+    if (!shipment) throw notFound();
+    refuseCancelled(order);
+    const rest = shipments.filter((one) => one !== shipment);
+    refuseUsed(open, rest);
+    const hasEmail = emailAddressOf(order) !== undefined;
+    const isInTime = tx.now < undoEnd(new Date(shipment.at));
+    const isUntold = isInTime && ((await discardEmail(tx, shopId, shipment.shipmentId)) || !hasEmail);
+    if (!isUntold) throw new Refusal('SHIPMENT_ANNOUNCED');
+    await deleteShipment(tx, shopId, order.orderId, shipment.shipmentId);
+    if (activity.attempts.length > 0) await withdrawCapture(tx, shopId, order.orderId);
+    const changes = statesWithout(order, shipments, rest);
+    const changed = await changeOrder(tx, shopId, order, changes, { also: ['shipments'] });
+    const { shipmentId, lines } = shipment;
+    recordEvents(tx, shopId, [
+      { type: 'ORDER_SHIPMENT_UNDONE', resourceId: order.orderId, data: { shipmentId } },
+    ]);
+    await record(call, open, 'shipment undone', { shipmentId, lines: numbered(lines) });
+    return managedOrder(tx, call, changed, settings, { ...activity, shipments: rest });
+  });
+}
+
+/** Goods that have arrived, or are on their way back, were sent. */
+function refuseUsed({ order, activity }: OpenOrder, rest: readonly Shipment[]): void {
+  if (order.deliveredOn) throw new Refusal('SHIPMENT_DELIVERED');
+  const sent = quantitiesOf(rest);
+  const returned = quantitiesOf(activity.returns.filter(isAnnounced));
+  for (const [lineItemId, quantity] of returned) {
+    if (quantity > (sent.get(lineItemId) ?? 0)) {
+      throw new Refusal('SHIPMENT_BEING_RETURNED');
+    }
+  }
+}
+
+/**
+ * The states of an order of whose shipments only `rest` are left. A state that was reached without a shipment stays: it
+ * has the time of none of them.
+ */
+export function statesWithout(
+  { content, dispatchedOn, partiallyDispatchedOn }: ManagedOrder,
+  shipments: readonly Shipment[],
+  rest: readonly Shipment[],
+): OrderChanges {
+  const isTimeOf = (parcels: readonly Shipment[], reached: Date | null) =>
+    parcels.some(({ at }) => new Date(at).getTime() === reached?.getTime());
+  const isAllSent = rest.length > 0 && unshippedLines(content, rest).length === 0;
+  const isUnsent = isTimeOf(shipments, dispatchedOn) && !isAllSent;
+  const isMoved = isTimeOf(shipments, partiallyDispatchedOn) && !isTimeOf(rest, partiallyDispatchedOn);
+  const first = rest[0] ? new Date(rest[0].at) : null;
+  return {
+    ...(isUnsent && { dispatchedOn: null }),
+    ...((isMoved || (isUnsent && !partiallyDispatchedOn && first)) && { partiallyDispatchedOn: first }),
+  };
 }

@@ -1,9 +1,8 @@
 import type { CacheKind } from '../db/cache.ts';
 import type { Queries } from '../db/database.ts';
 import { toRawJson, type RawJson } from '../http/raw-json.ts';
-import type { RenderContext } from './line-item-view.ts';
+import { type RenderContext, toOrder } from './render.ts';
 import { findOrder, type OrderVersions } from './queries.ts';
-import { toOrder } from './render.ts';
 
 const orderCache: CacheKind<OrderVersions & { json: RawJson }> = { name: 'orders', limit: { megabytes: 16 } };
 

@@ -1,4 +1,4 @@
-import { deliveryText } from '../pricing/delivery-text.ts';
+import { deliveryText } from '../pricing/delivery-span.ts';
 import type { ManagedOrder } from './queries.ts';
 
 /** When an order arrives, as was promised when it was placed; undefined: unknown, or no longer to be expected. */

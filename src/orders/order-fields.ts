@@ -5,10 +5,9 @@ import type { ReadCall } from '../http/operation.ts';
 import type { Operations } from '../http/operations.ts';
 import { Id } from '../http/schemas.ts';
 import type { Content } from '../pricing/content.ts';
-import { changeOrder } from './change.ts';
-import { lineIdsOf, linesWithFields, type RenderContext } from './line-item-view.ts';
+import { changeOrder, lockOrder } from './change.ts';
+import { type RenderContext, lineIdsOf, linesWithFields } from './render.ts';
 import type { LineItemContainer } from './line-item-schema.ts';
-import { lockOrder } from './lock-order.ts';
 import { findOrder } from './queries.ts';
 
 const shared = { tag: 'orders', read: 'orders_read', write: 'orders_write' } as const;

@@ -10,7 +10,7 @@ import { LIMITS } from '../platform/plans/plans.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import { lockShop } from '../shops/settings/writes.ts';
 import { updateOpening } from '../shops/shop/queries.ts';
-import { readinessOf, STEPS, type Readiness, type StepKey } from '../shops/shop/readiness.ts';
+import { readinessOf, READINESS_STEPS, type Readiness, type StepKey } from '../shops/shop/readiness.ts';
 import type { PaymentDeps } from './payments/calls.ts';
 import { findPaymentGaps } from './payments/payment-data.ts';
 
@@ -47,7 +47,7 @@ const ReadinessView = Type.Object(
     steps: Type.Array(
       Type.Object(
         {
-          key: Type.Enum([...STEPS], { description: 'Name of the step.', examples: ['address'] }),
+          key: Type.Enum([...READINESS_STEPS], { description: 'Name of the step.', examples: ['address'] }),
           required: Type.Boolean({
             description: 'false: it is recommended, and the shop may open without it.',
             examples: [true],

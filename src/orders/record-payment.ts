@@ -3,7 +3,7 @@ import { toDecimal } from '../kernel/money.ts';
 import { changeOrder } from './change.ts';
 import { recordHistory } from './history.ts';
 import { statesReached, type OpenOrder } from './manage-change.ts';
-import { insertPayment, type Payment } from './manage-queries.ts';
+import { insertPayment, type OrderPayment } from './manage-queries.ts';
 import type { ManagedOrder } from './queries.ts';
 
 /**
@@ -14,7 +14,7 @@ export async function recordPayment(
   tx: Transaction,
   shopId: string,
   { order, activity, appId }: Pick<OpenOrder, 'order' | 'activity'> & { appId: string | null },
-  payment: Pick<Payment, 'paymentId' | 'amount' | 'reference' | 'note'>,
+  payment: Pick<OrderPayment, 'paymentId' | 'amount' | 'reference' | 'note'>,
 ): Promise<ManagedOrder> {
   const { paymentId, amount } = payment;
   await insertPayment(tx, shopId, order.orderId, { ...payment, kind: 'payment', returnId: null });

@@ -5,7 +5,7 @@ import { SEED, halfOf } from '../../test/seed.ts';
 import type { Content } from '../pricing/content.ts';
 import { sum } from '../pricing/shares.ts';
 import { partOf, quantityOf, unitsByLine, unitsOf, type Held } from './documents/part.ts';
-import type { Payment, Return } from './manage-queries.ts';
+import type { OrderPayment, Return } from './manage-queries.ts';
 import {
   includesServices,
   orderRefunds,
@@ -33,7 +33,7 @@ const returnOf = (index: number, lines: Return['lines'], origin: Return['origin'
   unsentDueAmount: null,
 });
 
-const refundOf = (index: number, amount: number, goodwillAmount = 0): Payment => ({
+const refundOf = (index: number, amount: number, goodwillAmount = 0): OrderPayment => ({
   paymentId: `REFUND-${index}`,
   at: DAY.toISOString(),
   kind: 'refund',

@@ -2,10 +2,9 @@ import type { Content } from '../pricing/content.ts';
 import { sum } from '../pricing/shares.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { totalUpTo, unitsByLine, unitsOf } from './documents/part.ts';
-import { quantityText } from './quantities.ts';
+import { isBack, quantityText, sentQuantities } from './quantities.ts';
 import type { OrderActivity, Return } from './manage-queries.ts';
 import type { ManagedOrder } from './queries.ts';
-import { isBack, sentQuantities } from './returns.ts';
 
 /** The amounts that returns, cancellations and overpayment entitle the customer to, in minor units. */
 

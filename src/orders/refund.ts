@@ -1,7 +1,7 @@
 import { moneyText } from '../http/price-text.ts';
 import type { Transaction } from '../db/database.ts';
 import { Refusal } from '../http/errors.ts';
-import { lastDayOf } from '../giftcards/card.ts';
+import { lastDayOfCard } from '../giftcards/card.ts';
 import { issueGiftCard, refundToGiftCard, type IssuedGiftCard } from '../giftcards/ledger.ts';
 import { findGiftCard } from '../giftcards/queries.ts';
 import { newId } from '../kernel/ids.ts';
@@ -11,7 +11,7 @@ import { recordEvents } from '../platform/events/log.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { changeOrder, type OrderChanges } from './change.ts';
 import { recordHistory } from './history.ts';
-import { findRefundableCards, insertPayment, type Payment } from './manage-queries.ts';
+import { findRefundableCards, insertPayment, type OrderPayment } from './manage-queries.ts';
 import { emailAddressOf } from './order-email.ts';
 import { findRefundable } from './payments/queries.ts';
 import type { ManagedOrder } from './queries.ts';
@@ -41,7 +41,7 @@ export interface Goodwill {
 
 /**
  * Refunds no more than the rest of the payments of an order that this transaction has locked. The part that gift cards
- * have paid goes back to them first: then nobody turns a card into money by a return. Payments through a
+ * have paid goes back to them first, so that no return turns a card into money. Payments through a
  * provider are requested, and refunded through it a moment later; the rest has been refunded by hand, and the customer
  * is told at once. `refund.paymentId` is the id of the first part. Returns the updated order.
  */
@@ -49,7 +49,7 @@ export async function refunded(
   { tx, shopId }: { tx: Transaction; shopId: string },
   { order, appId }: { order: ManagedOrder; appId: string | null },
   amount: number,
-  refund: Pick<Payment, 'paymentId' | 'reference' | 'note' | 'returnId'>,
+  refund: Pick<OrderPayment, 'paymentId' | 'reference' | 'note' | 'returnId'>,
   {
     changes = {},
     also = [],
@@ -134,7 +134,7 @@ async function issueStoreCredit(
   appId: string | null,
 ): Promise<IssuedGiftCard> {
   const { country } = await shopSettings(tx, shopId);
-  const expiresOn = lastDayOf(country, tx.now);
+  const expiresOn = lastDayOfCard(country, tx.now);
   return issueGiftCard(tx, shopId, { amount, currency, expiresOn, customerId, note: null, appId, orderId });
 }
 

@@ -1,10 +1,12 @@
 import type { Database, Queries, Transaction } from '../db/database.ts';
-import { sql, type Sql } from '../db/sql.ts';
-import { forEachShop, type CleanupStep } from '../platform/cleanup.ts';
-import { shopSettings } from '../shops/settings/settings.ts';
+import { type Sql, sql } from '../db/sql.ts';
+import { type CleanupStep, forEachShop } from '../platform/cleanup.ts';
+import { type Settings, shopSettings } from '../shops/settings/settings.ts';
 import { recordCancellation } from './cancel.ts';
 import { findOrderActivity } from './manage-queries.ts';
-import { lockOrder } from './lock-order.ts';
+import { lockOrder } from './change.ts';
+import { providerMethodOf } from './payments/providers.ts';
+import type { Content } from '../pricing/content.ts';
 
 /** Runs more often than other clean-up steps, because orders are due to the minute. */
 export const unpaidOrderRelease: CleanupStep = {
@@ -91,4 +93,26 @@ async function lockIfDue(tx: Transaction, shopId: string, orderId: string): Prom
       and ${hasNoLiveAttempt(sql`${shopId}`)}
     for no key update`);
   return row !== undefined;
+}
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+/** Customers pay on the page of a provider at once, or come back soon. */
+const PAID_WITHIN = 60 * MINUTE;
+
+/** When an order is cancelled unless it is paid, according to its payment method, counted from `start`; null: never. */
+export function releaseTime(
+  content: Pick<Content, 'grandTotal' | 'payment'>,
+  settings: Settings,
+  start: Date,
+): Date | null {
+  // An order that costs nothing needs no payment.
+  if (content.grandTotal <= 0) return null;
+  const id = content.payment?.method?.paymentMethodId;
+  const method = settings.paymentMethods.find(({ paymentMethodId }) => paymentMethodId === id);
+  const { releaseUnpaidAfterMinutes: minutes, releaseUnpaidAfterDays: days } = method ?? {};
+  if (minutes) return new Date(start.getTime() + minutes * MINUTE);
+  if (days) return new Date(start.getTime() + days * DAY);
+  return providerMethodOf(content, settings) ? new Date(start.getTime() + PAID_WITHIN) : null;
 }

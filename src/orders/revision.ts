@@ -6,7 +6,7 @@ import {
   type ContentTaxClass,
 } from '../pricing/content.ts';
 import { agreedPromotions, revisedPromotions } from '../pricing/cart-promotions.ts';
-import { deliveryPrice } from '../pricing/delivery.ts';
+import { type Destination, deliveryPrice } from '../pricing/delivery.ts';
 import type { CartInput, CouponInput, LineInput, ShopRules } from '../pricing/input.ts';
 import { sum } from '../pricing/shares.ts';
 import { deliveredLines, exactWeights, type ServiceTax } from '../pricing/service-tax.ts';
@@ -14,8 +14,7 @@ import { toShopPrice, toShownPrice } from '../pricing/tax.ts';
 import { cartTotals, type CartTotals, type TaxOf } from '../pricing/totals.ts';
 import { quantityOfPart } from '../pricing/bundles.ts';
 import { partsOfLine, quantityInBundle, shownLines } from '../pricing/shown-lines.ts';
-import { priceOfQuantity } from '../pricing/unit-price.ts';
-import type { Destination } from '../pricing/zones.ts';
+import { priceOfQuantity } from '../pricing/quantity.ts';
 import { allocate, divideRounded } from '../kernel/money.ts';
 import { inCurrency } from '../catalogue/products/prices.ts';
 import type { PaymentMethod, Settings, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';

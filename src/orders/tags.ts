@@ -9,7 +9,7 @@ import { Id, Paged, Timestamp } from '../http/schemas.ts';
 import { toMilliseconds } from '../http/dates.ts';
 import { distinctTags, MAX_TAGS, sortedTags, Tags } from '../people/customers/tags.ts';
 import { section, type PersonalData } from '../platform/personal-data.ts';
-import { lockOrder } from './lock-order.ts';
+import { lockOrder } from './change.ts';
 
 const MAX_LISTED_TAGS = 500;
 

@@ -1,7 +1,7 @@
 import { inTaxType } from '../catalogue/products/prices.ts';
 import { destinationOf, type Content, type ContentLine, type ContentTaxClass } from '../pricing/content.ts';
 import { sum } from '../pricing/shares.ts';
-import { decideTax } from '../pricing/tax-treatment.ts';
+import { decideTax } from '../pricing/tax.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { ManagedOrder } from './queries.ts';
 import { isPricedByUnit, revised } from './revision.ts';

@@ -1,9 +1,8 @@
 import type { DocumentRow } from './documents/queries.ts';
-import { unshippedLines } from './quantities.ts';
+import { isBack, orderedLines, returnedLines, unshippedLines } from './quantities.ts';
 import type { ReturnStep } from './history.ts';
-import type { Payment, Return, Shipment } from './manage-queries.ts';
+import type { OrderPayment, Return, Shipment } from './manage-queries.ts';
 import { orderState } from './order-state.ts';
-import { isBack, orderedLines, returnedLines } from './returns.ts';
 import type { CustomerOrder } from './withdrawal-period.ts';
 
 /** The events of an order that its customer sees. */
@@ -11,7 +10,7 @@ export type TimelineEntry = { at: Date } & (
   | { kind: 'placed' | 'paid' | 'partlyPaid' | 'dispatched' | 'delivered' | 'cancelled' }
   | { kind: 'sent'; shipment: Shipment }
   | { kind: 'document'; document: Pick<DocumentRow, 'documentId' | 'kind' | 'number'> }
-  | { kind: 'refunded'; payment: Payment }
+  | { kind: 'refunded'; payment: OrderPayment }
   | { kind: 'return'; state: ReturnStep['state']; returned: Return }
 );
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SEED, halfOf } from '../../test/seed.ts';
 import type { CartProduct } from './cart-product.ts';
-import { partLineId, quantityOfPart, sharesOfParts, unitsOf } from './bundles.ts';
+import { partLineId, quantityOfPart, sharesOfParts, bundleUnits } from './bundles.ts';
 import { sumOfParts } from '../catalogue/products/sum-of-parts.ts';
 
 /** The price of a bundle and its parts. */
@@ -79,7 +79,7 @@ test('the sum of the parts is taken in each currency in which one has a price', 
 
 test('the parts of a bundle are one unit, wherever they stand', () => {
   const of = (lineItemId: string) => ({ bundle: { lineItemId } });
-  expect(unitsOf([{}, of('A'), of('A'), {}, of('B'), of('A')])).toEqual([[0], [1, 2, 5], [3], [4]]);
+  expect(bundleUnits([{}, of('A'), of('A'), {}, of('B'), of('A')])).toEqual([[0], [1, 2, 5], [3], [4]]);
 });
 
 test('the line of a part has the same id each time', () => {

@@ -99,7 +99,7 @@ export function partProduct(
 }
 
 /** The lines that are sold as one: those of a bundle's parts, and any other line by itself. In the order of the lines. */
-export function unitsOf(lines: readonly { bundle?: { lineItemId: string } | undefined }[]): number[][] {
+export function bundleUnits(lines: readonly { bundle?: { lineItemId: string } | undefined }[]): number[][] {
   const units: number[][] = [];
   const byBundle = new Map<string, number[]>();
   for (const [index, { bundle }] of lines.entries()) {

@@ -1,7 +1,7 @@
 import { inCurrency } from '../catalogue/products/prices.ts';
 import type { Localised } from '../http/locale.ts';
 import type { Promotion, Settings } from '../shops/settings/settings.ts';
-import { WEEKDAYS } from '../shops/settings/schema/promotions.ts';
+import { PROMOTION_WEEKDAYS } from '../shops/settings/schema/promotions.ts';
 import type { CartProduct } from './cart-product.ts';
 import { localTime } from './delivery-span.ts';
 import type {
@@ -12,14 +12,14 @@ import type {
   PromotionInput,
   PromotionUse,
 } from './input.ts';
-import type { KnownLine } from './line-prices.ts';
+import type { KnownLine } from './app-terms.ts';
 import { sum } from './shares.ts';
 import { isDiscounted } from './redemption.ts';
 import type { AppliedPromotion } from './totals.ts';
 
 /** Which of a shop's promotions may apply to a cart, and what an order keeps of those that do. */
 
-/** What a promotion has taken off an order, with the terms by which it is computed again when the order is changed. */
+/** The discount of a promotion on an order, with the terms by which it is computed again when the order is changed. */
 export interface ContentPromotion {
   promotionId: string;
   name: Localised;
@@ -53,7 +53,7 @@ export function promotionsFor(
   const code = cart.couponLineItemId === null || cart.coupon ? null : cart.couponCodeKey;
   const { timeZone } = settings.deliveryTimes;
   const at = { country: country ?? settings.country, currency: cart.currency, group, now, timeZone };
-  const typed = code ? findByCode(code, settings) : undefined;
+  const typed = code ? findPromotionByCode(code, settings) : undefined;
   const problems = typed && codeProblems(typed, at, cart.promotionUses);
   const goods = namedGoods(lines, settings);
   const promotions = settings.promotions
@@ -70,7 +70,7 @@ export function promotionsFor(
 }
 
 /** undefined: no promotion has this code. */
-export function findByCode(codeKey: string, { promotions }: Pick<Settings, 'promotions'>) {
+export function findPromotionByCode(codeKey: string, { promotions }: Pick<Settings, 'promotions'>) {
   return promotions.find(({ code }) => code === codeKey);
 }
 
@@ -123,7 +123,7 @@ export function isInHours(
   const { day, hour } = localTime(now, timeZone);
   const [start, end] = [fromHour ?? 0, toHour ?? 24];
   const isOn = (moment: number) =>
-    weekdays.length === 0 || weekdays.includes(WEEKDAYS[new Date(moment).getUTCDay()]!);
+    weekdays.length === 0 || weekdays.includes(PROMOTION_WEEKDAYS[new Date(moment).getUTCDay()]!);
   if (start < end) return isOn(day) && hour >= start && hour < end;
   return (isOn(day) && hour >= start) || (isOn(day - DAY) && hour < end);
 }
@@ -239,7 +239,7 @@ function linesNamed(names: Names, goods: NamedGoods): boolean[] {
   return isNamed;
 }
 
-/** What an order keeps of its promotions. */
+/** The data of its promotions that an order keeps. */
 export function contentPromotions(
   applied: readonly AppliedPromotion[],
   inputs: readonly PromotionInput[],

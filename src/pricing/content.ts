@@ -35,23 +35,30 @@ import {
 } from './delivery-option.ts';
 import type { DaySpan } from './delivery-span.ts';
 import {
-  appPricesOf,
-  linePriceQuestion,
   type AppPrice,
   type KnownLine,
   type LinePriceQuestion,
-} from './line-prices.ts';
+  type TaxQuestion,
+  appPricesOf,
+  linePriceQuestion,
+  taxQuestion,
+  taxesOfApps,
+} from './app-terms.ts';
 import { chosenParts } from './bundles.ts';
 import { partLines, pricedBundle } from './part-lines.ts';
-import { contentPromotions, findByCode, promotionsFor, type ContentPromotion } from './cart-promotions.ts';
+import {
+  contentPromotions,
+  findPromotionByCode,
+  promotionsFor,
+  type ContentPromotion,
+} from './cart-promotions.ts';
 import { priceListsFor } from './price-lists.ts';
-import { taxesOfApps, taxQuestion, type TaxQuestion } from './app-taxes.ts';
 import { toShownPrice, type AppliedTax } from './tax.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
 import { isGoodsClass, type ServiceTax } from './service-tax.ts';
 import { ratesOf, sum } from './shares.ts';
 import { cartTotals, type CartTotals, type LineTotals } from './totals.ts';
-import type { Destination } from './zones.ts';
+import type { Destination } from './delivery.ts';
 
 /**
  * The result of a cart, with its texts in all languages of the shop: shown in answers, and stored in an order. Money
@@ -109,7 +116,7 @@ export interface ContentShipping {
   pickup?: { place: Localised; hours: Localised };
   price: number;
   taxes: ContentTax[];
-  /** What an app has answered; missing: it is a method of the shop. */
+  /** The answer of an app; missing: it is a method of the shop. */
   option?: ContentDeliveryOption;
 }
 
@@ -119,7 +126,7 @@ export type CouponTerms = Pick<
   'kind' | 'amount' | 'waivesShipping' | 'minimumOrderValue' | 'productIds'
 >;
 
-/** A bundle as a customer reads it. What it costs is the sum of its parts' lines. */
+/** A bundle as a customer reads it. Its price is the sum of its parts' lines. */
 export type ContentBundle = Pick<
   ContentLine,
   | 'lineItemId'
@@ -190,7 +197,7 @@ export interface ContentLine {
 export interface WithdrawalConsent {
   /** ISO 8601. */
   at: string;
-  /** What the customer has agreed to, word for word. */
+  /** The text that the customer has agreed to, word for word. */
   text: string;
 }
 
@@ -279,7 +286,8 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
     basketDiscount: totals.basketDiscount,
     coupon: totals.coupon && {
       couponLineItemId: cart.couponLineItemId!,
-      couponCampaignId: cart.coupon?.campaignId ?? findByCode(cart.couponCodeKey!, settings)!.promotionId,
+      couponCampaignId:
+        cart.coupon?.campaignId ?? findPromotionByCode(cart.couponCodeKey!, settings)!.promotionId,
       codeKey: totals.coupon.problems.length === 0 ? (cart.coupon?.codeKey ?? cart.couponCodeKey!) : null,
       ...(cart.coupon && { terms: couponTerms(cart.coupon, cart.currency, settings) }),
       amount: totals.coupon.amount,
@@ -359,7 +367,7 @@ const ANY_OPTION: DeliveryOption = {
   questionDigest: '',
 };
 
-/** What an app has answered for the chosen method; null: it is a method of the shop. */
+/** The answer of an app for the chosen method; null: it is a method of the shop. */
 function chosenOption({ deliveryOption, shippingMethodId }: CartSelection): DeliveryOption | null {
   return deliveryOption && deliveryOption.shippingMethodId === shippingMethodId ? deliveryOption : null;
 }

@@ -1,12 +1,11 @@
 import type { Settings, ShippingMethod, ShippingZone } from '../shops/settings/settings.ts';
 import type { PricedProduct } from './cart-product.ts';
-import { isMethodAllowed, priceInZone } from './delivery.ts';
+import { isMethodAllowed, priceInZone, zoneFor } from './delivery.ts';
 import type { LineInput, ShopRules } from './input.ts';
 import { taxClassFor } from './tax.ts';
-import { weightOf } from './weight.ts';
-import { zoneFor } from './zones.ts';
+import { weightOf } from './quantity.ts';
 
-/** What the delivery of a product costs to a country, or to some postcodes of it, with the cheapest method. */
+/** The price of delivering a product to a country, or to some postcodes of it, with the cheapest method. */
 export interface DeliveryOffer {
   country: string;
   /** Empty: the whole country. */

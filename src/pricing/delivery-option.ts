@@ -6,7 +6,7 @@ import type { CartInput, DeliveryOption, LineInput } from './input.ts';
 import { taxClassFor } from './tax.ts';
 import type { CartTotals } from './totals.ts';
 
-/** What an order keeps of it beside its name and price. */
+/** The details of it that an order keeps beside its name and price. */
 export type ContentDeliveryOption = Pick<DeliveryOption, 'appId' | 'optionId' | 'days'> & {
   isFixedPrice: boolean;
 };

@@ -1,5 +1,7 @@
 import type { ProductFacts } from '../catalogue/products/facts.ts';
 import type { Settings, ShippingMethod, ShippingZone } from '../shops/settings/settings.ts';
+import { languageTag } from '../http/locale.ts';
+import { messagesIn } from '../kernel/messages.ts';
 
 /** The first and the last day of something, as `2026-11-18`. */
 export interface DaySpan {
@@ -160,4 +162,20 @@ const dayText = (day: number) => new Date(day).toISOString().slice(0, 10);
 export function spanExpiry(now: Date): Date {
   const QUARTER = 15 * 60_000;
   return new Date((Math.floor(now.getTime() / QUARTER) + 1) * QUARTER);
+}
+
+/** `Expected delivery: Tue 17 November – Thu 19 November` */
+export function deliveryText(days: DaySpan, locale: string): string {
+  return messagesIn(locale).deliverySpan.arrives({ days: daySpanText(days, locale) });
+}
+
+/** `Tue 17 November – Thu 19 November` */
+export function daySpanText({ from, to }: DaySpan, locale: string): string {
+  const format = new Intl.DateTimeFormat(languageTag(locale), {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'long',
+    timeZone: 'UTC',
+  });
+  return format.formatRange(new Date(from), new Date(to));
 }

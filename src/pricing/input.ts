@@ -56,7 +56,7 @@ export interface DeliveryOption {
 }
 
 /** What apps have answered about a cart, as the cart stores it. */
-export interface AppTerms<Answer extends { appId: string }> {
+export interface AppAnswers<Answer extends { appId: string }> {
   /** Of the question that was answered: the answers are for no other one. */
   questionDigest: string;
   /** ISO 8601: the apps need not be asked again before. */
@@ -67,10 +67,10 @@ export interface AppTerms<Answer extends { appId: string }> {
 }
 
 /** Prices by line: minor units of the cart's currency, in the tax model of the shop. A line is priced by one app. */
-export type LinePrices = AppTerms<{ appId: string; lines: Record<string, number> }>;
+export type LinePrices = AppAnswers<{ appId: string; lines: Record<string, number> }>;
 
 /** Taxes, and which of them each line has, the delivery and the payment: by their place in the list. */
-export type AppTaxes = AppTerms<{
+export type AppTaxes = AppAnswers<{
   appId: string;
   taxes: GivenTax[];
   lines: Record<string, number>;
@@ -156,7 +156,7 @@ export interface PromotionInput {
   /** By line: what it takes something off. Of a promotion for the delivery, nothing. */
   rewards: readonly boolean[];
   isForDelivery: boolean;
-  /** What the counted goods must be worth, before all discounts. */
+  /** The value that the counted goods must have, before all discounts. */
   minimumAmount: number;
   /** How many of them there must be. */
   minimumQuantity: number;
@@ -190,7 +190,7 @@ export interface StoredLine {
   customText?: string;
   /** Of a bundle: the ids of the products that fill its parts, as the customer has chosen them. */
   parts?: string[];
-  /** What the customer wants of a gift card; missing: its value is the price of the product. */
+  /** The value and recipient that the customer wants for a gift card; missing: its value is the price of the product. */
   giftCard?: GiftCardWish;
 }
 
@@ -252,7 +252,7 @@ export interface CartSelection {
   buyer: Pick<Buyer, 'vatCheck'> | null;
   shippingMethodId: string | null;
   shippingPrice: number | null;
-  /** What an app has answered for the chosen method; null or missing: it is one of the shop. */
+  /** The answer of an app for the chosen method; null or missing: it is one of the shop. */
   deliveryOption?: DeliveryOption | null;
   paymentMethodId: string | null;
   paymentTransactionId: string | null;

@@ -5,7 +5,7 @@ import { sumOfParts } from '../catalogue/products/sum-of-parts.ts';
 import { partLineId, partProduct, quantityOfPart, sharesOfParts, type ChosenPart } from './bundles.ts';
 import type { CartProduct } from './cart-product.ts';
 import type { CartSelection, ShopRules } from './input.ts';
-import type { KnownLine } from './line-prices.ts';
+import type { KnownLine } from './app-terms.ts';
 import { ownPrice } from './totals.ts';
 
 /** The lines of a bundle's parts, with their shares of its price; any other line as it is. */

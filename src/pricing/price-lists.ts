@@ -5,7 +5,7 @@ import type { Settings } from '../shops/settings/settings.ts';
  * group. Of all the prices that a customer could have (the product's own, that of the reached quantity, that of the
  * group, and those of these lists) the lowest is asked: `askedPrice` in src/catalogue/products/prices.ts.
  *
- * A list begins and ends by the clock of whoever asks, so that no job has to run in time, and nothing has to be
+ * A list begins and ends by the clock of the request, so that no job has to run in time, and nothing has to be
  * computed again.
  */
 export function priceListsFor(

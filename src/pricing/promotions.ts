@@ -1,7 +1,7 @@
 import { divideRounded, parseDecimal, percentOf, scaled } from '../kernel/money.ts';
 import type { PromotionEffect, PromotionInput } from './input.ts';
 import { spreadOver, sum, type Taxed } from './shares.ts';
-import { priceOfQuantity } from './unit-price.ts';
+import { priceOfQuantity } from './quantity.ts';
 
 /**
  * Promotions of one cart. All amounts are in the cart's currency and the shop's tax model, where everything with a limit
@@ -19,7 +19,7 @@ interface Reduction {
   weights: { shop: readonly number[]; shown: readonly number[] };
 }
 
-/** What is left of the lines, in the shop's tax model and as the cart shows it. */
+/** The rest of the lines after the discounts so far, in the shop's tax model and as the cart shows it. */
 interface Remainder {
   shop: readonly Taxed[];
   shown: readonly Taxed[];
@@ -44,15 +44,15 @@ export interface AppliedReduction {
   shares: readonly number[];
 }
 
-/** What the promotions of a cart take off, in the order in which they apply. */
+/** The discounts of the promotions of a cart, in the order in which they apply. */
 export interface AppliedPromotions {
   applied: readonly AppliedReduction[];
   left: Remainder;
-  /** What is left of the price of the delivery. */
+  /** The rest of the price of the delivery. */
   delivery: number;
 }
 
-/** What the basket discount takes off goods of this value. */
+/** The basket discount on goods of this value. */
 type BasketDiscountOf = (left: number) => number;
 
 /**
@@ -134,7 +134,7 @@ export interface MissingForPromotion {
   quantity: number;
 }
 
-/** What is missing for promotions that count something of the cart, and do not apply yet. */
+/** The rest that is missing for promotions that count something of the cart and do not apply yet. */
 export function missingFor(
   promotions: readonly PromotionInput[],
   { applied }: AppliedPromotions,
@@ -188,7 +188,7 @@ function offDelivery(effect: PromotionEffect, price: number): number {
   }
 }
 
-/** What a promotion takes off the goods. */
+/** The discount of a promotion on the goods. */
 function reductionOf(
   { effect, counts, rewards }: PromotionInput,
   left: Remainder,

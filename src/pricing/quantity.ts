@@ -1,6 +1,9 @@
 import type { ProductFacts } from '../catalogue/products/facts.ts';
-import { maxOrderOf, ORDER_UNIT } from '../catalogue/products/orderable.ts';
+import { ORDER_UNIT, maxOrderOf } from '../catalogue/products/orderable.ts';
 import type { Settings } from '../shops/settings/settings.ts';
+import { parseDecimal, scaledByDecimals } from '../kernel/money.ts';
+import type { UnitKey } from '../kernel/units.ts';
+import type { LineInput } from './input.ts';
 
 /** Quantities have up to six decimals; in millionths they are whole numbers for exact arithmetic. */
 const MILLION = 1_000_000;
@@ -49,4 +52,41 @@ export function largestQuantity(
 ): number | null {
   const most = maxOrderOf(facts, settings);
   return most === null ? null : allowedQuantity(most, facts.orderUnit, null, most)!;
+}
+
+/** Units of weight in nanograms: all of them are whole numbers of it. */
+const NANOGRAMS: Partial<Record<UnitKey, bigint>> = {
+  milligram: 1_000_000n,
+  gram: 1_000_000_000n,
+  kilogram: 1_000_000_000_000n,
+  tone: 1_000_000_000_000_000n,
+  ounce: 28_349_523_125n,
+  pound: 453_592_370_000n,
+};
+
+/** An exact weight is counted in parts of a nanogram, because amounts and quantities have decimals. */
+const PARTS = 10n ** 20n;
+export const GRAM = NANOGRAMS.gram! * PARTS;
+export const KILOGRAM = NANOGRAMS.kilogram! * PARTS;
+
+type WeighedLine = Pick<LineInput, 'quantity'> & { product: Pick<LineInput['product'], 'deliveryWeight'> };
+
+/** The exact weight of these lines, to be compared with multiples of `GRAM`. */
+export function weightOf(lines: readonly WeighedLine[]): bigint {
+  return lines.reduce((sum, { quantity, product: { deliveryWeight } }) => {
+    if (!deliveryWeight) return sum;
+    const amount = parseDecimal(deliveryWeight.amount)!;
+    const times = parseDecimal(quantity)!;
+    const parts = PARTS / 10n ** BigInt(amount.scale + times.scale);
+    return sum + amount.units * times.units * NANOGRAMS[deliveryWeight.unit]! * parts;
+  }, 0n);
+}
+
+/** The cost of `quantity` at this price for `priceQuantity`; one rounding. */
+export function priceOfQuantity(price: number, quantity: number | string, priceQuantity: number): number {
+  // Almost always both are whole numbers, and then nothing is rounded.
+  const simple = price * Number(quantity);
+  if (priceQuantity === 1 && Number.isSafeInteger(Number(quantity)) && Number.isSafeInteger(simple))
+    return simple;
+  return scaledByDecimals(price, quantity, priceQuantity);
 }

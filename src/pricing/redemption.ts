@@ -1,17 +1,23 @@
 import { percentOf } from '../kernel/money.ts';
 import { inCurrency } from '../catalogue/products/prices.ts';
 import type { PaymentMethod } from '../shops/settings/settings.ts';
-import { couponProblems } from './coupon-problems.ts';
 import type { Delivery } from './delivery.ts';
-import type { CartInput, CouponInput, CouponProblem, LineInput, ShopRules } from './input.ts';
-import { sum, type Taxed } from './shares.ts';
+import {
+  COUPON_PROBLEMS,
+  type CartInput,
+  type CouponInput,
+  type CouponProblem,
+  type LineInput,
+  type ShopRules,
+} from './input.ts';
+import { type Taxed, sum } from './shares.ts';
 
 type CouponedProduct = Pick<LineInput['product'], 'productId' | 'masterId' | 'giftCard'>;
 
 /** The input for redeeming a coupon, in the shop's tax model. */
 export interface Redemption {
   currency: CartInput['currency'];
-  /** What is sold, and what the basket discount has left of each. */
+  /** The sold products, and the part of each that the basket discount has left. */
   products: readonly CouponedProduct[];
   left: readonly Taxed[];
   subTotal: number;
@@ -63,4 +69,31 @@ export const isDiscounted = ({ giftCard }: Pick<LineInput['product'], 'giftCard'
 function isProductOf({ productIds }: CouponInput, product: CouponedProduct): boolean {
   if (productIds === null) return true;
   return productIds.some((id) => id === product.productId || id === product.masterId);
+}
+
+export interface Redeeming {
+  isBelowMinimum: boolean;
+  hasProduct: boolean;
+  shippingMethodId: string | undefined;
+  paymentMethodId: string | undefined;
+  hasEffect: boolean;
+}
+
+export function couponProblems(coupon: CouponInput, at: Redeeming): CouponProblem[] {
+  const isOther = (restriction: readonly string[] | null, id: string | undefined) =>
+    restriction !== null && (id === undefined || !restriction.includes(id));
+  const found: Record<Exclude<CouponProblem, 'CouponNotEffective'>, boolean> = {
+    LineItemsSubTotalTooSmall: at.isBelowMinimum,
+    CouponIsInvalidated: coupon.isWithdrawn,
+    ValidCouponCountReached: coupon.isUsedUp,
+    PaymentMethodMisMatch: isOther(coupon.paymentMethodIds, at.paymentMethodId),
+    ShippingMethodMisMatch: isOther(coupon.shippingMethodIds, at.shippingMethodId),
+    ProductMisMatch: coupon.productIds !== null && !at.hasProduct,
+  };
+  // If another reason is known, "no effect" adds nothing.
+  const isWithoutReason = !Object.values(found).includes(true);
+  const isNotEffective = !coupon.isInTime || (isWithoutReason && !at.hasEffect);
+  return COUPON_PROBLEMS.filter((problem) =>
+    problem === 'CouponNotEffective' ? isNotEffective : found[problem],
+  );
 }

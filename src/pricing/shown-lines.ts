@@ -1,10 +1,10 @@
 import type { CartProduct } from './cart-product.ts';
 import type { Content, ContentBundle, ContentLine, PricedContent } from './content.ts';
 import { sum } from './shares.ts';
-import { priceOfQuantity } from './unit-price.ts';
-import { KILOGRAM, weightOf } from './weight.ts';
+import { KILOGRAM, priceOfQuantity, weightOf } from './quantity.ts';
+import { messagesIn } from '../kernel/messages.ts';
 
-/** What a cart or an order consists of as people read it: a bundle is one line, whatever it is made of. */
+/** The lines of a cart or an order as people read them: a bundle is one line. */
 
 type Lines = Pick<Content, 'lines' | 'bundles'>;
 
@@ -58,7 +58,7 @@ interface NamedLine {
   quantity: number | string;
 }
 
-/** What is sent, returned or invoiced are goods: a named bundle stands for all of its parts. */
+/** Shipments, returns and invoices hold goods: a named bundle stands for all of its parts. */
 export function goodsNamed(content: Lines, named: readonly NamedLine[]): NamedLine[] {
   const { bundles = [] } = content;
   return named.flatMap((one): NamedLine[] => {
@@ -115,4 +115,18 @@ function weightOfParts(
     parts.map((part) => ({ quantity: String(inBundle(part)), product: { deliveryWeight: part.weight! } })),
   );
   return { amount: Number((weight * 1_000_000n) / KILOGRAM) / 1_000_000, unit: 'kilogram' };
+}
+
+const UNTAXED = ['intraCommunity', 'reverseCharge', 'export', 'smallBusiness', 'voucher'] as const;
+
+/** Why no tax is charged, in a line for each reason; none for an order whose taxes are all charged. */
+export function untaxedReasons(
+  { taxes, taxType }: Pick<Content, 'taxes' | 'taxType'>,
+  locale: string,
+): string[] {
+  if (taxType === 'NONE') return [];
+  const messages = messagesIn(locale).untaxed;
+  return UNTAXED.filter((reason) =>
+    taxes.some(({ treatment, amount }) => treatment === reason && amount !== 0),
+  ).map((reason) => messages[reason]);
 }

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import cases from '../../test/tax-cases.json' with { type: 'json' };
 import type { TaxClass } from '../shops/settings/settings.ts';
-import { appliedTax } from './tax.ts';
-import { decideTax, type SupplyKind, type TaxRules } from './tax-treatment.ts';
+import { type SupplyKind, type TaxRules, appliedTax, decideTax } from './tax.ts';
 
 interface TaxCase {
   id: string;

@@ -2,7 +2,7 @@ import { percentOf } from '../kernel/money.ts';
 import { askedPrice, inCurrency, priceIn } from '../catalogue/products/prices.ts';
 import { ORDER_UNIT } from '../catalogue/products/orderable.ts';
 import type { BasketDiscount, PaymentMethod, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
-import { unitsOf } from './bundles.ts';
+import { bundleUnits } from './bundles.ts';
 import { deliveryOf, deliveryPrice, type Delivery } from './delivery.ts';
 import { givenTax } from './given-tax.ts';
 import type { CartInput, CouponProblem, GivenTax, LineInput, ShopRules } from './input.ts';
@@ -44,7 +44,7 @@ import {
   type AppliedTax,
 } from './tax.ts';
 import type { TaxTreatment } from '../shops/taxes/treatments.ts';
-import { priceOfQuantity } from './unit-price.ts';
+import { priceOfQuantity } from './quantity.ts';
 
 /** The totals of a cart, in minor units of its currency. Discounts are negative. */
 export interface CartTotals {
@@ -154,8 +154,8 @@ export function cartTotals(cart: CartInput, shop: ShopRules, agreedTax?: TaxOf):
   const asked = shippingPrice(cart, delivery, shopSubTotal, shop, deliveryTaxing);
   const method = paymentMethod(cart, shop);
   const offers = offersIn(cart.currency, shop);
-  // What is taken off a bundle is taken off its price, and then borne by its parts.
-  const units = unitsOf(cart.lines);
+  // A discount on a bundle is taken off its price, and then borne by its parts.
+  const units = bundleUnits(cart.lines);
   const goods: Undiscounted = {
     shop: ofUnits(shopLines, units),
     shown: ofUnits(shownLines, units),
@@ -386,7 +386,7 @@ function shownPromotions(
   });
 }
 
-/** What is sold as one, each with the taxes of its first line: which one it is does not change what is taken off. */
+/** Lines that are sold as one, each group with the taxes of its first line: the choice does not change the discount. */
 function ofUnits(lines: readonly (Taxed & { taxClassId: string })[], units: readonly (readonly number[])[]) {
   if (units.length === lines.length) return lines;
   return units.map((unit) => ({
@@ -395,7 +395,7 @@ function ofUnits(lines: readonly (Taxed & { taxClassId: string })[], units: read
   }));
 }
 
-/** What is taken off a bundle is borne by its parts, in proportion to what is left of them. */
+/** The parts of a bundle bear its discount, in proportion to what is left of them. */
 function borneByLines(
   shares: readonly number[],
   units: readonly (readonly number[])[],

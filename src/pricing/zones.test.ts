@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ShippingMethod, ShippingZone } from '../shops/settings/settings.ts';
-import { GRAM } from './weight.ts';
-import { zoneFor } from './zones.ts';
+import { GRAM } from './quantity.ts';
+import { zoneFor } from './delivery.ts';
 
 const zone = (amount: number, countries: string[], changes: Partial<ShippingZone> = {}): ShippingZone => ({
   countries,

@@ -1,4 +1,5 @@
 import type { Database, Transaction } from '../db/database.ts';
+import { deleteOld } from '../db/delete-old.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import { findConsenting } from '../people/newsletters/queries.ts';
 import { forEachShop, type CleanupStep } from '../platform/cleanup.ts';
@@ -103,32 +104,17 @@ async function invite(tx: Transaction, shopId: string, orderIds: readonly string
 /** Long after the order can be due again. */
 const KEPT_FOR = 365 * DAY;
 
+const deleteInvitations = deleteOld('review_invitation', 'decided_at', { order_id: 'uuid' });
+const deleteReports = deleteOld('review_report', 'closed_at', { report_id: 'uuid' });
+
 export const reviewCleanup: CleanupStep = {
   name: 'reviews',
   run: async (db, limit) => {
     const before = new Date(db.serviceNow.getTime() - KEPT_FOR);
-    const [invitations, reports] = await Promise.all([
-      db.many<{ shopId: string; id: string }>(sql`
-        select shop_id as "shopId", order_id as id from review_invitation
-        where decided_at < ${before} order by decided_at limit ${limit}`),
-      db.many<{ shopId: string; id: string }>(sql`
-        select shop_id as "shopId", report_id as id from review_report
-        where closed_at < ${before} order by closed_at limit ${limit}`),
+    const deleted = await Promise.all([
+      deleteInvitations(db, before, limit),
+      deleteReports(db, before, limit),
     ]);
-    const shops = (rows: readonly { shopId: string }[]) => rows.map(({ shopId }) => shopId);
-    const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
-    if (invitations.length > 0) {
-      await db.run(sql`
-        delete from review_invitation using unnest(${shops(invitations)}::text[], ${ids(invitations)}::uuid[])
-          as old (shop_id, order_id)
-        where review_invitation.shop_id = old.shop_id and review_invitation.order_id = old.order_id`);
-    }
-    if (reports.length > 0) {
-      await db.run(sql`
-        delete from review_report using unnest(${shops(reports)}::text[], ${ids(reports)}::uuid[])
-          as old (shop_id, report_id)
-        where review_report.shop_id = old.shop_id and review_report.report_id = old.report_id`);
-    }
-    return Math.max(invitations.length, reports.length);
+    return Math.max(...deleted);
   },
 };

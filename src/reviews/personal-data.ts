@@ -1,7 +1,7 @@
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { section, type Person, type PersonalData } from '../platform/personal-data.ts';
-import { lockProducts } from './queries.ts';
+import { lockReviewedProducts } from './queries.ts';
 import { showReviews } from './write.ts';
 
 /**
@@ -49,7 +49,7 @@ function findReportsOf(db: Queries, shopId: string, person: Person) {
 async function deleteReviewsOf(tx: Transaction, shopId: string, person: Person): Promise<number> {
   const reviewed = await tx.many<{ productId: string }>(sql`
     select upper(product_id::text) as "productId" from review where ${reviewsOf(shopId, person)}`);
-  const productIds = await lockProducts(
+  const productIds = await lockReviewedProducts(
     tx,
     shopId,
     reviewed.map(({ productId }) => productId),

@@ -90,7 +90,7 @@ export async function findReviewedProduct(
  * Locks products in the order of their ids, so that changes of their reviews, and the counts of these, follow each other.
  * Returns those that exist.
  */
-export async function lockProducts(
+export async function lockReviewedProducts(
   tx: Transaction,
   shopId: string,
   productIds: readonly string[],
@@ -270,7 +270,7 @@ export function findPublishedReview(db: Queries, shopId: string, productId: stri
     where shop_id = ${shopId} and product_id = ${productId} and review_id = ${reviewId} and state = 'published'`);
 }
 
-export interface ReportRow {
+export interface ReviewReportRow {
   reportId: string;
   reportedAt: Date;
   reason: string;
@@ -291,7 +291,7 @@ export function findReports(
   reviewId: string,
   { limit, offset }: { limit: number; offset: number },
 ) {
-  return db.many<ReportRow>(sql`
+  return db.many<ReviewReportRow>(sql`
     select upper(report_id::text) as "reportId", reported_at as "reportedAt", reason, email, closed_at as "closedAt"
     from review_report where shop_id = ${shopId} and review_id = ${reviewId}
     order by report_id desc limit ${limit} offset ${offset}`);
@@ -301,7 +301,7 @@ export async function insertReport(
   tx: Transaction,
   shopId: string,
   reviewId: string,
-  { reportId, reason, email }: Pick<ReportRow, 'reportId' | 'reason' | 'email'>,
+  { reportId, reason, email }: Pick<ReviewReportRow, 'reportId' | 'reason' | 'email'>,
 ): Promise<void> {
   await Promise.all([
     tx.run(sql`

@@ -1,5 +1,5 @@
 import type { Queries } from '../db/database.ts';
-import { sentQuantities, type ReturnableOrder } from '../orders/returns.ts';
+import { type ReturnableOrder, sentQuantities } from '../orders/quantities.ts';
 import { findReviewable } from './queries.ts';
 
 /** The products of an order that were sent, at least in part: who has not received a product can't judge it. */

@@ -6,8 +6,8 @@ export type ReviewState = (typeof REVIEW_STATES)[number];
 
 /** As in the checks of the table. */
 export const MAX_TITLE_LENGTH = 100;
-export const MAX_TEXT_LENGTH = 5_000;
-export const MAX_NAME_LENGTH = 60;
+export const MAX_REVIEW_LENGTH = 5_000;
+export const MAX_REVIEWER_NAME_LENGTH = 60;
 export const MAX_REASON_LENGTH = 2_000;
 
 const state = Type.Unsafe<ReviewState>({
@@ -20,7 +20,7 @@ const state = Type.Unsafe<ReviewState>({
 const answer = Nullable(
   Type.String({
     minLength: 1,
-    maxLength: MAX_TEXT_LENGTH,
+    maxLength: MAX_REVIEW_LENGTH,
     pattern: '\\S',
     description: 'What the shop says to it, below the review, as plain text; null: nothing.',
     examples: ['Thank you! The handle is now made of beech.'],

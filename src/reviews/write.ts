@@ -10,7 +10,7 @@ import {
   findReviewedProduct,
   insertReport,
   insertReview,
-  lockProducts,
+  lockReviewedProducts,
   lockReview,
   lockReviewBy,
   saveStars,
@@ -50,7 +50,7 @@ export async function writeReview(
 ): Promise<ReviewState> {
   const { productId, customerId, stars } = written;
   // Two forms sent at once wait here for each other, so the second one finds the review of the first.
-  if ((await lockProducts(tx, shopId, [productId])).length === 0) throw notFound();
+  if ((await lockReviewedProducts(tx, shopId, [productId])).length === 0) throw notFound();
   const before = await lockReviewBy(tx, shopId, productId, customerId);
   if (before && before.orderId !== written.orderId) throw notFound();
   const state = stateAfterWriting(before?.state, moderation);
@@ -71,7 +71,7 @@ export async function withdrawReview(
   shopId: string,
   { productId, customerId, orderId }: Pick<WrittenReview, 'productId' | 'customerId' | 'orderId'>,
 ): Promise<void> {
-  await lockProducts(tx, shopId, [productId]);
+  await lockReviewedProducts(tx, shopId, [productId]);
   const review = await lockReviewBy(tx, shopId, productId, customerId);
   if (review?.orderId !== orderId) return;
   await deleteReview(tx, shopId, review.reviewId);
@@ -122,7 +122,7 @@ export async function reportReview(
 
 async function lockForShop(tx: Transaction, shopId: string, reviewId: string): Promise<ReviewRow> {
   const productId = await findReviewedProduct(tx, shopId, reviewId);
-  if (productId !== undefined) await lockProducts(tx, shopId, [productId]);
+  if (productId !== undefined) await lockReviewedProducts(tx, shopId, [productId]);
   const review = await lockReview(tx, shopId, reviewId);
   if (!review) throw notFound();
   return review;

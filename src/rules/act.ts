@@ -10,8 +10,7 @@ import { lockProduct } from '../catalogue/products/queries.ts';
 import { saveProduct } from '../catalogue/products/save-product.ts';
 import { lockCustomer } from '../people/customers/queries.ts';
 import { changeTags } from '../people/customers/tags.ts';
-import { changeOrder } from '../orders/change.ts';
-import { lockOrder } from '../orders/lock-order.ts';
+import { changeOrder, lockOrder } from '../orders/change.ts';
 import { MAX_NOTE_LENGTH } from '../orders/patch.ts';
 import { tagOrder } from '../orders/tags.ts';
 import { recordEvents } from '../platform/events/log.ts';
@@ -29,7 +28,7 @@ import { SKIPPED, type SkipCode } from './reasons.ts';
 import {
   MAX_SUBJECT_LENGTH,
   MAX_TASK_LENGTH,
-  MAX_TEXT_LENGTH,
+  MAX_RULE_TEXT_LENGTH,
   type Action,
   type ActionResult,
 } from './schema.ts';
@@ -68,7 +67,7 @@ export async function act(context: RunContext, action: Action, index: number): P
       return changed > 0 ? done : skipped('CUSTOMER_HAS_TAG');
     }
     case 'email':
-      return (await sendEmail(context, action, text(MAX_TEXT_LENGTH)))
+      return (await sendEmail(context, action, text(MAX_RULE_TEXT_LENGTH)))
         ? done
         : skipped('CUSTOMER_WITHOUT_EMAIL');
     case 'call': {
@@ -87,7 +86,7 @@ export async function act(context: RunContext, action: Action, index: number): P
         : skipped(kind === 'showProduct' ? 'PRODUCT_SHOWN' : 'PRODUCT_HIDDEN');
     case 'note': {
       const order = await lockedOrder(context);
-      const internalNote = [order.internalNote, text(MAX_TEXT_LENGTH)].filter(Boolean).join('\n');
+      const internalNote = [order.internalNote, text(MAX_RULE_TEXT_LENGTH)].filter(Boolean).join('\n');
       if (internalNote.length > MAX_NOTE_LENGTH) return skipped('NOTE_FULL');
       await changeOrder(tx, shopId, order, { internalNote });
       return done;

@@ -18,7 +18,7 @@ import {
   type RunRow,
 } from './queries.ts';
 import { SKIPPED, type SkipCode } from './reasons.ts';
-import type { Outcome } from './schema.ts';
+import type { RunOutcome } from './schema.ts';
 
 /*
  * The addresses that rules call. A call waits in the queue with ids alone; what it says of the thing is read when it is
@@ -131,7 +131,7 @@ async function bodyOf({ db }: CallDeps, run: RunRow & { shopId: string }, rule: 
 async function record(
   { db, log }: CallDeps,
   { shopId, ruleId, runId, index }: QueuedCall,
-  outcome: Outcome,
+  outcome: RunOutcome,
   note: string | null,
   code: SkipCode | null = null,
 ): Promise<void> {

@@ -16,7 +16,7 @@ import {
   needsValue,
   OPERATORS_OF,
   PARTS_OF,
-  resourceOf,
+  thingResource,
   type FactType,
   type RuleResource,
 } from './things.ts';
@@ -41,7 +41,7 @@ export function checkRule(rule: NewRule, settings: Settings, policy: ReceiverPol
       throw contradiction('every week has a weekday, every month has a day, and every day has neither');
     }
   }
-  const resource = resourceOf({ event, schedule });
+  const resource = thingResource({ event, schedule });
   const types = factTypes(settings, resource);
   conditions.forEach((condition, index) =>
     checkCondition(condition, `conditions[${index}]`, types, settings.defaultCurrency),

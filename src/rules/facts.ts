@@ -1,7 +1,7 @@
 import type { Queries } from '../db/database.ts';
 import { readableFields, SHOP_RESOURCE_ID } from '../fields/values.ts';
 import { findValuesOfFields } from '../fields/queries.ts';
-import { decimalText, fullKey, givenValue, type ReadValue } from '../fields/value.ts';
+import { canonicalDecimal, fullKey, givenValue, type ReadValue } from '../fields/value.ts';
 import { anyText, nameOf } from '../catalogue/products/render.ts';
 import { findProductRows, type ProductRow } from '../catalogue/products/queries.ts';
 import { priceIn } from '../catalogue/products/prices.ts';
@@ -252,10 +252,10 @@ const moneyOfStored = ({ amount, currency }: { amount: number; currency: string 
 
 /** Of an amount in minor units. */
 function moneyFact(minor: number, currency: string): MoneyFact {
-  return { amount: decimalText({ units: BigInt(minor), scale: currencyDigits(currency) }), currency };
+  return { amount: canonicalDecimal({ units: BigInt(minor), scale: currencyDigits(currency) }), currency };
 }
 
-const decimalOf = (number: number) => decimalText(parseDecimal(number)!);
+const decimalOf = (number: number) => canonicalDecimal(parseDecimal(number)!);
 
 /** Exact: of decimal texts. */
 function sumOfDecimals(texts: readonly string[]): string {
@@ -265,7 +265,7 @@ function sumOfDecimals(texts: readonly string[]): string {
     (sum, decimal) => sum + decimal.units * 10n ** BigInt(scale - decimal.scale),
     0n,
   );
-  return decimalText({ units, scale });
+  return canonicalDecimal({ units, scale });
 }
 
 function personName({ firstName, lastName, company }: Address): string | null {

@@ -7,15 +7,15 @@ import { areConditionsMet, filledText } from './decide.ts';
 import { loadShopThing, loadThings, type RuleThing } from './facts.ts';
 import { findLastEvents, findLastRun, findNewestOrderIds, type RuleRow } from './queries.ts';
 import { conditionsOf, withChanges } from './runner.ts';
-import { MAX_TEXT_LENGTH, Preview, PREVIEWED, type Action } from './schema.ts';
-import { resourceOf } from './things.ts';
+import { MAX_RULE_TEXT_LENGTH, Preview, PREVIEWED, type Action } from './schema.ts';
+import { thingResource } from './things.ts';
 
 type PreviewedEvent = Static<typeof Preview>['items'][number];
 
 /** Shows how a rule would have handled the last events, or would run now. Changes nothing. */
 export async function previewOf(db: Queries, settings: Settings, rule: RuleRow): Promise<PreviewedEvent[]> {
   const { shopId } = settings;
-  const resource = resourceOf(rule);
+  const resource = thingResource(rule);
   if (rule.schedule?.about === 'order') {
     const orderIds = await findNewestOrderIds(db, shopId, PREVIEWED);
     const orders = await loadThings(db, settings, 'order', orderIds);
@@ -56,7 +56,7 @@ function previewed(
     runs: areConditionsMet(conditions, rule.needsAll),
     actions: rule.actions.map((action) => {
       const text = textOf(action);
-      return { kind: action.kind, text: text && filledText(text, facts, MAX_TEXT_LENGTH) };
+      return { kind: action.kind, text: text && filledText(text, facts, MAX_RULE_TEXT_LENGTH) };
     }),
   };
 }

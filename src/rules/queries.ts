@@ -104,14 +104,6 @@ export function bringRulesForward(tx: Transaction, shopId: string, milliseconds:
     where shop_id = ${shopId} and due_at is not null`);
 }
 
-/** A time by the clock of the shop as that of the service. */
-export const atServiceClock = ({ now, serviceNow }: Queries, moment: Date) =>
-  new Date(moment.getTime() - (now.getTime() - serviceNow.getTime()));
-
-/** The reverse. */
-export const atShopClock = ({ now, serviceNow }: Pick<Queries, 'now' | 'serviceNow'>, moment: Date) =>
-  new Date(moment.getTime() + (now.getTime() - serviceNow.getTime()));
-
 export interface RuleKey {
   shopId: string;
   ruleId: string;
@@ -243,7 +235,7 @@ const HOUR = 3_600_000;
  * Takes the event for a run: locks the rule, moves its position and counts the run in its hour. false: another process
  * has done it, or the rule was changed or switched off.
  */
-export async function startRun(
+export async function startRuleRun(
   tx: Transaction,
   shopId: string,
   { ruleId, holder }: TakenRule,

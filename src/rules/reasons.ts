@@ -94,7 +94,7 @@ export function refusalOfReason({ code, values, problems }: Reason): HttpError |
 }
 
 /** What the log says in English. */
-export function textOf(error: unknown): string {
+export function errorLogText(error: unknown): string {
   if (error instanceof ValidationError) {
     return error.problems.map(({ code, field }) => `${field}: ${code}`).join(', ');
   }

@@ -1,3 +1,4 @@
+import { atShopClock } from '../db/shop-clocks.ts';
 import { Type, type Static } from 'typebox';
 import { hasScope, requireScopes, type Caller } from '../http/callers.ts';
 import { toMilliseconds } from '../http/dates.ts';
@@ -12,7 +13,6 @@ import { shopSettings } from '../shops/settings/settings.ts';
 import { checkRule } from './check.ts';
 import { previewOf } from './preview.ts';
 import {
-  atShopClock,
   deleteRuleRow,
   findRule,
   findRules,
@@ -27,7 +27,7 @@ import {
 } from './queries.ts';
 import { dueAtOf } from './runner.ts';
 import { MAX_RULES, NewRule, Preview, PREVIEWED, Rule, RuleList, RuleRun } from './schema.ts';
-import { resourceOf, SCOPES_OF_THING } from './things.ts';
+import { thingResource, SCOPES_OF_THING } from './things.ts';
 
 const shared = {
   under: 'manage',
@@ -191,7 +191,7 @@ type RuleScopes = Pick<NewRule, 'event' | 'schedule' | 'actions'>;
 
 /** A rule does only what its author may do by hand, so the author needs these scopes. */
 function scopesOf({ actions, ...rule }: RuleScopes): Scope[] {
-  const { read, write } = SCOPES_OF_THING[resourceOf(rule)];
+  const { read, write } = SCOPES_OF_THING[thingResource(rule)];
   const tagsCustomers = actions.some(({ kind }) => kind === 'tagCustomer');
   return [
     read,
@@ -201,12 +201,12 @@ function scopesOf({ actions, ...rule }: RuleScopes): Scope[] {
 }
 
 const mayRead = (rule: Pick<RuleRow, 'event' | 'schedule'>, caller: Caller) =>
-  hasScope(caller, SCOPES_OF_THING[resourceOf(rule)].read);
+  hasScope(caller, SCOPES_OF_THING[thingResource(rule)].read);
 
 /** A rule about things that the caller may read. */
 function visibleRule(rule: RuleRow | undefined, caller: Caller): RuleRow {
   if (!rule) throw notFound();
-  requireScopes(caller.app!, [SCOPES_OF_THING[resourceOf(rule)].read]);
+  requireScopes(caller.app!, [SCOPES_OF_THING[thingResource(rule)].read]);
   return rule;
 }
 
@@ -230,7 +230,7 @@ function toRule(rule: RuleRow, db: { now: Date; serviceNow: Date }): Static<type
       weekday: schedule.weekday ?? null,
       day: schedule.day ?? null,
     },
-    resource: resourceOf(rule),
+    resource: thingResource(rule),
     needsAll,
     conditions: conditions.map(({ fact, operator, value = null }) => ({ fact, operator, value })),
     actions: actions.map(({ kind, to, subject, text, address, field, value }) => ({

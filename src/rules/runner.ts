@@ -1,3 +1,4 @@
+import { atServiceClock } from '../db/shop-clocks.ts';
 import { performance } from 'node:perf_hooks';
 import type { FastifyBaseLogger } from 'fastify';
 import { isDatabaseAway } from '../db/failure.ts';
@@ -12,7 +13,6 @@ import { act } from './act.ts';
 import { areConditionsMet, heldConditions } from './decide.ts';
 import { factTypes, loadShopThing, loadThings, type RuleThing } from './facts.ts';
 import {
-  atServiceClock,
   countFailure,
   endWalk,
   findOrderIds,
@@ -26,7 +26,7 @@ import {
   postponeRule,
   releaseRule,
   renewRule,
-  startRun,
+  startRuleRun,
   sweepRules,
   takeRule,
   type RuleKey,
@@ -34,10 +34,10 @@ import {
   type RunRow,
   type TakenRule,
 } from './queries.ts';
-import { reasonOf, textOf, type Reason } from './reasons.ts';
+import { reasonOf, errorLogText, type Reason } from './reasons.ts';
 import { nextRun } from './schedule.ts';
 import { WALK_DAYS, type ActionResult } from './schema.ts';
-import { resourceOf, type RuleResource } from './things.ts';
+import { thingResource, type RuleResource } from './things.ts';
 
 /** Rules that one statement checks for work. */
 const RULES_PER_SWEEP = 1_000;
@@ -151,7 +151,7 @@ async function runByEvents(
   mayGoOn: () => boolean,
 ): Promise<void> {
   const { db } = deps;
-  const resource = resourceOf(rule);
+  const resource = thingResource(rule);
   if (resource === 'shop') throw new Error('A rule about the shop has a schedule');
   for (let position = rule.position, hasMore = true; hasMore && mayGoOn();) {
     const page = await readEvents(db, shopId, {
@@ -251,7 +251,7 @@ async function run(deps: RuleDeps, given: Run): Promise<boolean> {
     // The next process that takes the rule tries again.
     if (isDatabaseAway(error) || isTransient(error)) throw error;
     if (!isRefusal(error)) log.error({ err: error, shop: shopId, rule: rule.ruleId }, 'a rule failed');
-    const failure = { text: textOf(error), reason: reasonOf(error) };
+    const failure = { text: errorLogText(error), reason: reasonOf(error) };
     return db.transaction((tx) => recordFailure(tx, given, failure));
   }
 }
@@ -261,7 +261,7 @@ async function runAll(
   { shopId, rule, settings, thing, event, dueAt, walkAfter = null }: Run,
 ) {
   const position = event?.position ?? null;
-  if (!(await startRun(tx, shopId, rule, { position, dueAt, walkAfter }))) return false;
+  if (!(await startRuleRun(tx, shopId, rule, { position, dueAt, walkAfter }))) return false;
   const { ruleId, name: ruleName } = rule;
   const runId = newId(tx.now);
   markEvents(tx, shopId, ruleId);
@@ -280,7 +280,7 @@ async function recordFailure(
   { text, reason }: { text: string; reason: Reason },
 ): Promise<boolean> {
   const position = event?.position ?? null;
-  if (!(await startRun(tx, shopId, rule, { position, dueAt, walkAfter }))) return false;
+  if (!(await startRuleRun(tx, shopId, rule, { position, dueAt, walkAfter }))) return false;
   const { ruleId } = rule;
   const runId = newId(tx.now);
   await insertRun(tx, shopId, {

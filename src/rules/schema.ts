@@ -20,12 +20,12 @@ import { PausedReason, Reason, SKIPPED, type SkipCode } from './reasons.ts';
 export const MAX_RULES = 50;
 export const MAX_CONDITIONS = 20;
 export const MAX_ACTIONS = 10;
-export const MAX_NAME_LENGTH = 100;
+export const MAX_RULE_NAME_LENGTH = 100;
 export const MAX_VALUE_LENGTH = 200;
 export const MAX_FACT_LENGTH = 100;
 export const MAX_SUBJECT_LENGTH = 150;
-export const MAX_TEXT_LENGTH = 3_000;
-export const MAX_ADDRESS_LENGTH = 2_000;
+export const MAX_RULE_TEXT_LENGTH = 3_000;
+export const MAX_CALLED_ADDRESS_LENGTH = 2_000;
 /** Events of a preview. */
 export const PREVIEWED = 50;
 
@@ -128,7 +128,7 @@ export const Action = Type.Object(
     text: Type.Optional(
       Nullable(
         Type.String({
-          maxLength: MAX_TEXT_LENGTH,
+          maxLength: MAX_RULE_TEXT_LENGTH,
           description: 'The tag, the note, the task or the email, with facts in braces.',
           examples: ['large'],
         }),
@@ -137,7 +137,7 @@ export const Action = Type.Object(
     address: Type.Optional(
       Nullable(
         Type.String({
-          maxLength: MAX_ADDRESS_LENGTH,
+          maxLength: MAX_CALLED_ADDRESS_LENGTH,
           description: 'The address that is called.',
           examples: ['https://app.example/rules'],
         }),
@@ -175,7 +175,7 @@ const eventType = nullableChoice<EventType>(
 const changeable = {
   name: Type.String({
     minLength: 1,
-    maxLength: MAX_NAME_LENGTH,
+    maxLength: MAX_RULE_NAME_LENGTH,
     pattern: '\\S',
     description: 'For people of the shop.',
     examples: ['Large orders'],
@@ -233,12 +233,12 @@ export const RuleList = Type.Object(
 );
 
 export const OUTCOMES = ['done', 'waiting', 'skipped', 'failed'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type RunOutcome = (typeof OUTCOMES)[number];
 
 const ActionResult = Type.Object(
   {
     kind: choice<ActionKind>(ACTION_KINDS, 'What was to be done.', 'tagOrder'),
-    outcome: choice<Outcome>(
+    outcome: choice<RunOutcome>(
       OUTCOMES,
       'done; waiting: an address is still to be called; skipped: there was nothing to do; failed.',
       'done',

@@ -25,7 +25,7 @@ export const WALKS = ['shop', 'order'] as const;
 export type Walk = (typeof WALKS)[number];
 
 /** What a rule is about. */
-export function resourceOf({
+export function thingResource({
   event,
   schedule,
 }: {

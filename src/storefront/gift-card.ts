@@ -1,6 +1,6 @@
 import { giftCardLimit, UnknownGiftCard } from '../carts/gift-card-limit.ts';
 import { giftCardState } from '../giftcards/card.ts';
-import { giftCardCodeHash, MAX_CODE_LENGTH } from '../giftcards/code.ts';
+import { giftCardCodeHash, MAX_GIFT_CARD_CODE_LENGTH } from '../giftcards/code.ts';
 import { findGiftCardByCode } from '../giftcards/queries.ts';
 import { dateText } from '../http/dates.ts';
 import { html, type Markup } from '../http/html.ts';
@@ -12,8 +12,8 @@ import { shopPath, type Visit } from './visit.ts';
 
 const PATH = '/gift-card';
 
-/** What is left on a gift card, for whoever knows its code. Unknown codes are limited as at the checkout. */
-export function giftCardPages(pages: Pages): void {
+/** The balance of a gift card, for people who know its code. Unknown codes are limited as at the checkout. */
+export function giftCardBalancePages(pages: Pages): void {
   pages.get(PATH, async (visit) => balancePage(visit, {}));
 
   pages.post(
@@ -47,7 +47,7 @@ export function giftCardPages(pages: Pages): void {
         return balancePage(visit, { code, problem: words.unknown });
       }
     },
-    { limits: { texts: { code: MAX_CODE_LENGTH } } },
+    { limits: { texts: { code: MAX_GIFT_CARD_CODE_LENGTH } } },
   );
 }
 
@@ -70,7 +70,7 @@ function balancePage(
             id="code"
             name="code"
             required
-            maxlength="${MAX_CODE_LENGTH}"
+            maxlength="${MAX_GIFT_CARD_CODE_LENGTH}"
             autocomplete="off"
             autocapitalize="characters"
             value="${code}"

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDemo } from '../../test/demo.ts';
 import { halfOf, SEED } from '../../test/seed.ts';
 import type { Service } from '../../test/service.ts';
+import { applySettings } from '../shops/settings/file.ts';
 
 let service: Service;
 let productIds: string[];
@@ -11,11 +12,12 @@ beforeAll(async () => {
   service = await startDemo({ RATE_LIMIT_ANONYMOUS: '0' });
   const { body } = await service.call('GET', '/DemoShop/products?resultsPerPage=50');
   productIds = body.items.map((product: { productId: string }) => product.productId);
+  await service.db.transaction((tx) => applySettings(tx, 'DemoShop', { quickOrder: true }));
 });
 afterAll(() => service.close());
 
 const PAGES = (
-  ' /Categories /Categories/kitchen /Products/AP-100 /Products/LA-100 /search /suggest /cart /checkout ' +
+  ' /Categories /Categories/kitchen /Products/AP-100 /Products/LA-100 /search /suggest /cart /quick-order /checkout ' +
   '/checkout/delivery /checkout/review /confirmation /wishlist /newsletter /newsletter/confirm /newsletter/confirmed ' +
   '/newsletter/unsubscribe /consent /legal/privacy-policy /sitemap.xml /sitemap/0.xml /worker.js /nothing'
 ).split(' ');
@@ -28,6 +30,7 @@ const FORMS: Record<string, string> = {
   '/cart/lines/*/remove': '',
   '/cart/coupon': 'code',
   '/cart/coupon/remove': '',
+  '/quick-order': 'lines',
   '/checkout':
     'billing.country billing.format billing.emailAddress billing.lastName billing.zipCode elsewhere shipping.country',
   '/checkout/delivery': 'shippingMethod paymentMethod',

@@ -1,5 +1,5 @@
 import { meaningOf } from '../catalogue/redirects/former-shops.ts';
-import { findTargets, type FoundTarget } from '../catalogue/redirects/queries.ts';
+import { findRedirectTargets, type FoundTarget } from '../catalogue/redirects/queries.ts';
 import { gone } from '../http/errors.ts';
 import { categoryPath, productPath, shopPath, type Visit } from './visit.ts';
 
@@ -26,7 +26,7 @@ export class MovedPage {
 export async function findMoved(visit: Visit, address: string): Promise<MovedPage | undefined> {
   const meaning = meaningOf(address);
   if (!meaning) return undefined;
-  const found = await findTargets(visit.db, visit.shopId, meaning, visit.locale);
+  const found = await findRedirectTargets(visit.db, visit.shopId, meaning, visit.locale);
   const chosen =
     byOrder(found, meaning.sources, ({ sourceKey }) => sourceKey) ??
     byOrder(found, meaning.productNumbers, ({ sourceKey, productNumber }) =>

@@ -12,6 +12,8 @@ export interface Faults {
   failures: { count: number; status: number };
   /** So many changes are carried out, and their connections closed without an answer. */
   lostAnswers: number;
+  /** So many changes are carried out, and never answered: what asked for them can end in the meantime. */
+  heldAnswers: number;
   /** Requests are accepted and never answered. */
   isSilent: boolean;
 }
@@ -49,7 +51,13 @@ export async function startProviderServer(
   { tls }: { tls?: https.ServerOptions } = {},
 ): Promise<ProviderServer> {
   const calls: Call[] = [];
-  const faults: Faults = { delay: 0, failures: { count: 0, status: 503 }, lostAnswers: 0, isSilent: false };
+  const faults: Faults = {
+    delay: 0,
+    failures: { count: 0, status: 503 },
+    lostAnswers: 0,
+    heldAnswers: 0,
+    isSilent: false,
+  };
 
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const call = await readCall(request);
@@ -69,6 +77,10 @@ export async function startProviderServer(
     if (faults.lostAnswers > 0 && call.method !== 'GET') {
       faults.lostAnswers--;
       request.socket.destroy();
+      return;
+    }
+    if (faults.heldAnswers > 0 && call.method !== 'GET') {
+      faults.heldAnswers--;
       return;
     }
     send(response, reply);

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeChunks, readChunks, type Chunk } from '../../src/platform/backup/file.ts';
-import type { Manifest } from '../../src/platform/backup/manifest.ts';
+import type { BackupManifest } from '../../src/platform/backup/manifest.ts';
 import { unpackRows } from '../../src/platform/backup/unpack-rows.ts';
 import { givenShop } from '../builders.ts';
 import { changesNothing } from '../carts.ts';
@@ -43,12 +43,12 @@ async function forged(change: (chunk: NewChunk) => NewChunk): Promise<string> {
   return file;
 }
 
-const forgedManifest = (change: (manifest: Manifest) => unknown) =>
+const forgedManifest = (change: (manifest: BackupManifest) => unknown) =>
   forged(({ head, content }) => ({
     head,
     content:
       head.part === 'manifest'
-        ? Buffer.from(JSON.stringify(change(JSON.parse(content.toString()) as Manifest)))
+        ? Buffer.from(JSON.stringify(change(JSON.parse(content.toString()) as BackupManifest)))
         : content,
   }));
 
@@ -147,7 +147,7 @@ describe('what somebody has made up is refused in one line:', () => {
     expect(await refusalOf(await forgedManifest(() => null))).toBe('kontor: FILE is no backup of a shop.');
   });
 
-  const MANIFESTS: [what: string, change: (manifest: Manifest) => unknown][] = [
+  const MANIFESTS: [what: string, change: (manifest: BackupManifest) => unknown][] = [
     ['a manifest without tables', (m) => ({ ...m, tables: undefined })],
     ['a table that is none', (m) => ({ ...m, tables: [null] })],
     ['columns that are none', (m) => ({ ...m, tables: [{ name: 'shop', columns: [7], rows: 1 }] })],

@@ -20,7 +20,7 @@ import { buttonForm } from '../components/form.ts';
 import { dayText } from '../components/format.ts';
 import type { Pages } from '../pages.ts';
 import { MAX_STATE_LENGTH, openState, sealState } from '../sealed-state.ts';
-import { MAX_TARGET_LENGTH, targetAfterSignIn } from '../sign-in/enter.ts';
+import { MAX_RETURN_PATH_LENGTH, targetAfterSignIn } from '../sign-in/enter.ts';
 import { recordInAllShops } from '../users/audit.ts';
 import type { User } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
@@ -40,7 +40,7 @@ type AnyVisit = Visit<'anybody'>;
 const PASSKEY = declareHidden({
   credential: MAX_CREDENTIAL_LENGTH,
   state: MAX_STATE_LENGTH,
-  to: MAX_TARGET_LENGTH,
+  to: MAX_RETURN_PATH_LENGTH,
 });
 export const PASSKEY_OPTIONS = optionsOf(PASSKEY);
 

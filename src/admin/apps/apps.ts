@@ -4,7 +4,7 @@ import { SCOPES } from '../../http/scopes.ts';
 import { findUse, type DayOfUse } from '../../apps/app-use.ts';
 import { deleteApp } from '../../apps/apps.ts';
 import { deleteToken } from '../../apps/queries.ts';
-import { findEntries } from '../../apps/audit-log/queries.ts';
+import { findAuditEntries } from '../../apps/audit-log/queries.ts';
 import { barChart } from '../components/bars.ts';
 import { buttonForm } from '../components/form.ts';
 import { chip, dayText, momentText, plainDay, shortDay } from '../components/format.ts';
@@ -80,7 +80,7 @@ export function appPages(pages: ShopPages, deps: ConnectDeps): void {
       findListedWebhooks(db, shopId, app.appId),
       findManifest(db, shopId, app.appId),
       findCallEntries(db, shopId, app.appId, SHOWN_CALLS),
-      findEntries(
+      findAuditEntries(
         db,
         shopId,
         { after: null, before: null, appId: app.appId, method: null },

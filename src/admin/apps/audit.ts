@@ -1,6 +1,6 @@
 import { html, type Markup, type Part } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
-import { findEntries, METHODS, type EntryFilter, type EntryRow } from '../../apps/audit-log/queries.ts';
+import { findAuditEntries, METHODS, type EntryFilter, type EntryRow } from '../../apps/audit-log/queries.ts';
 import { chip, momentText, type ChipKind } from '../components/format.ts';
 import { listView } from '../components/list.ts';
 import { listState, type Column, type ListState } from '../components/list-state.ts';
@@ -20,7 +20,7 @@ export function auditLog(pages: ShopPages): void {
     const state = listState(request, entryColumns(visit, new Map()));
     // One more than is shown tells whether there is a next page: counting all entries would be slow.
     const [rows, appRows, people] = await Promise.all([
-      findEntries(db, shopId, filterOf(state), state.limit + 1, state.offset),
+      findAuditEntries(db, shopId, filterOf(state), state.limit + 1, state.offset),
       findListedApps(db, shopId),
       findPeople(db, shopId),
     ]);

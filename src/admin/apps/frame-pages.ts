@@ -12,7 +12,7 @@ import { appMenuEntry } from '../layout/menu.ts';
 import type { AdminFile } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { findOrdersByText } from '../search/queries.ts';
-import { searchProducts } from '../search/search.ts';
+import { findProductHits } from '../search/search.ts';
 import type { Permission } from '../users/permissions.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { framesOf } from './frames.ts';
@@ -161,7 +161,7 @@ const distinctIds = (ids: readonly string[]) => [...new Set(ids.filter(isId).map
 const json = (value: object): AdminFile => ({ type: 'application/json', content: JSON.stringify(value) });
 
 async function productsFor(visit: ShopVisit, text: string) {
-  const found = await searchProducts(visit, text);
+  const found = await findProductHits(visit, text);
   return found.map(({ productId, text: name, note: number = '' }) => ({ id: productId, name, number }));
 }
 

@@ -1,5 +1,5 @@
 import { appLabel, type InstalledApp } from '../../apps/manifest/installed.ts';
-import { inLanguage, type Entry, type BlockPlace } from '../../apps/manifest/schema.ts';
+import { inLanguage, type ManifestEntry, type BlockPlace } from '../../apps/manifest/schema.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { APPS_SCRIPT, type Asset } from '../layout/assets.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
@@ -7,7 +7,7 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 /** A page of an app, as a frame shows it. */
 export interface FrameEntry {
   app: InstalledApp;
-  entry: Entry;
+  entry: ManifestEntry;
   kind: 'page' | 'block' | 'action';
   /** What it is about: the orders of an action, the product of a block. */
   ids: readonly string[];

@@ -6,7 +6,7 @@ import { redeliverOne, replayFrom, setActive } from '../../apps/webhooks/actions
 import {
   deleteWebhookRow,
   endPause,
-  findDeliveries,
+  findWebhookDeliveries,
   findWebhookOfShop,
   lockWebhook,
   type WebhookRow,
@@ -50,7 +50,7 @@ export function webhookPages(pages: ShopPages): void {
     const webhook = await requireWebhook(visit, request);
     const status = STATES.find((state) => state === request.query('status')) ?? 'any';
     const before = Number(request.query('before') ?? Number.MAX_SAFE_INTEGER);
-    const rows = await findDeliveries(db, shopId, webhook.webhookId, {
+    const rows = await findWebhookDeliveries(db, shopId, webhook.webhookId, {
       before: Number.isSafeInteger(before) && before > 0 ? before : Number.MAX_SAFE_INTEGER,
       status,
       limit: PER_PAGE,

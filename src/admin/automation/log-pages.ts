@@ -77,15 +77,15 @@ function logPage(
 }
 
 async function showPreview(visit: ShopVisit, request: PageRequest): Promise<AdminPage> {
-  const words = visit.messages.automation;
+  const messages = visit.messages.automation;
   const rule = await loadRule(visit, request.params['ruleId']!);
   const { ruleId, resource, conditions } = rule;
   const { items } = await visit.call(previewRule, { params: { ruleId } });
   return logPage(visit, rule, {
-    title: words.preview,
-    hint: words.previewHint,
-    empty: words.previewEmpty,
-    columns: [words.date, words.thing, words.if, words.outcome],
+    title: messages.preview,
+    hint: messages.previewHint,
+    empty: messages.previewEmpty,
+    columns: [messages.date, messages.thing, messages.if, messages.outcome],
     rows: items.map((item) => [
       momentText(new Date(item.date), visit.language),
       thingLink(visit, resource, item.resourceId, item.name),
@@ -93,25 +93,26 @@ async function showPreview(visit: ShopVisit, request: PageRequest): Promise<Admi
         ${conditions.map(
           ({ fact, operator, value }, index) =>
             html`<li>
-              ${item.conditions[index] ? '✓' : '✗'} ${factText(visit, fact)} ${words.operators[operator]}
+              ${item.conditions[index] ? '✓' : '✗'} ${factText(visit, fact)} ${messages.operators[operator]}
               ${value ?? ''}
             </li>`,
         )}
       </ul>`,
       item.runs
-        ? html`<strong>${words.would}</strong>
+        ? html`<strong>${messages.would}</strong>
             <ul class="plain">
               ${item.actions.map(
-                ({ kind, text }) => html`<li>${words.actions[kind]}${text !== null && html`: ${text}`}</li>`,
+                ({ kind, text }) =>
+                  html`<li>${messages.actions[kind]}${text !== null && html`: ${text}`}</li>`,
               )}
             </ul>`
-        : words.wouldNot,
+        : messages.wouldNot,
     ]),
   });
 }
 
 async function showRuns(visit: ShopVisit, request: PageRequest): Promise<AdminPage> {
-  const words = visit.messages.automation;
+  const messages = visit.messages.automation;
   const rule = await loadRule(visit, request.params['ruleId']!);
   const { ruleId } = rule;
   const runsPath = `${RULES_PATH}/rules/${ruleId}/runs`;
@@ -122,23 +123,25 @@ async function showRuns(visit: ShopVisit, request: PageRequest): Promise<AdminPa
   });
   const names = await namesOf(visit, items);
   return logPage(visit, rule, {
-    title: words.log,
-    hint: words.logHint,
-    empty: words.logEmpty,
-    columns: [words.date, words.thing, words.outcome],
+    title: messages.log,
+    hint: messages.logHint,
+    empty: messages.logEmpty,
+    columns: [messages.date, messages.thing, messages.outcome],
     rows: items.map(({ date, resource, resourceId, outcome, actions, error, reason }) => [
       momentText(new Date(date), visit.language),
       thingLink(visit, resource, resourceId, names.get(resourceId ?? '')),
       outcome === 'failed'
-        ? html`<strong>${words.outcomes.failed}</strong> ${reasonText(visit, reason, error)}`
+        ? html`<strong>${messages.outcomes.failed}</strong> ${reasonText(visit, reason, error)}`
         : html`<ul class="plain">
             ${actions.map(
               ({ kind, outcome: result, code, note }) =>
                 html`<li>
-                  ${words.actions[kind]}: ${words.outcomes[result]}
+                  ${messages.actions[kind]}: ${messages.outcomes[result]}
                   ${
                     (code ?? note) !== null &&
-                    html`<span class="quiet">${code ? words.skipped[code] : answerText(visit, note!)}</span>`
+                    html`<span class="quiet"
+                      >${code ? messages.skipped[code] : answerText(visit, note!)}</span
+                    >`
                   }
                 </li>`,
             )}
@@ -147,11 +150,11 @@ async function showRuns(visit: ShopVisit, request: PageRequest): Promise<AdminPa
     pager:
       (before !== '' || next !== null) &&
       html`<p class="actions">
-        ${before !== '' && html`<a class="button" href="${adminPath(visit, runsPath)}">${words.newestRuns}</a>`}
+        ${before !== '' && html`<a class="button" href="${adminPath(visit, runsPath)}">${messages.newestRuns}</a>`}
         ${
           next !== null &&
           html`<a class="button" href="${adminPath(visit, runsPath, { before: next })}"
-            >${words.olderRuns}</a
+            >${messages.olderRuns}</a
           >`
         }
       </p>`,
@@ -177,8 +180,8 @@ export function thingLink(
   resourceId: string | null,
   name: string | undefined,
 ): Markup | string {
-  const words = visit.messages.automation;
+  const messages = visit.messages.automation;
   const path = pathOfThing(visit, resource, resourceId);
-  if (path === undefined) return words.theShop;
-  return name === undefined ? words.gone : html`<a href="${path}">${name}</a>`;
+  if (path === undefined) return messages.theShop;
+  return name === undefined ? messages.gone : html`<a href="${path}">${name}</a>`;
 }

@@ -20,7 +20,7 @@ import {
   OPERATORS,
   PARTS_OF,
   RECIPIENTS,
-  resourceOf,
+  thingResource,
   type ActionKind,
   type Operator,
   type Recipient,
@@ -49,56 +49,56 @@ const EMPTY_ROWS = 3;
 const choicesOf = <Value extends string>(values: readonly Value[], texts: Readonly<Record<Value, string>>) =>
   values.map((value) => ({ value, text: texts[value] }));
 
-export const RULE = declareForm(createRule, ({ automation: words }) => ({
-  name: { label: words.name, isRequired: true },
-  isActive: { kind: 'tick', label: words.isActive, hint: words.isActiveHint },
+export const RULE = declareForm(createRule, ({ automation: messages }) => ({
+  name: { label: messages.name, isRequired: true },
+  isActive: { kind: 'tick', label: messages.isActive, hint: messages.isActiveHint },
   needsAll: {
     kind: 'choice',
-    label: words.needsAll,
+    label: messages.needsAll,
     choices: [
-      { value: 'yes', text: words.all },
-      { value: 'no', text: words.any },
+      { value: 'yes', text: messages.all },
+      { value: 'no', text: messages.any },
     ],
   },
 }));
 
 const WEEKDAYS = ['1', '2', '3', '4', '5', '6', '7'] as const;
 
-export const SCHEDULE = declareForm({ body: Schedule }, ({ automation: words }) => ({
+export const SCHEDULE = declareForm({ body: Schedule }, ({ automation: messages }) => ({
   every: {
     kind: 'choice',
-    label: words.every,
-    choices: choicesOf<Schedule['every']>(['day', 'week', 'month'], words.periods),
+    label: messages.every,
+    choices: choicesOf<Schedule['every']>(['day', 'week', 'month'], messages.periods),
   },
-  weekday: { kind: 'choice', label: words.weekday, choices: choicesOf(WEEKDAYS, words.weekdays) },
-  day: { kind: 'integer', label: words.day },
-  hour: { kind: 'integer', label: words.hour, hint: words.hourHint, isRequired: true },
+  weekday: { kind: 'choice', label: messages.weekday, choices: choicesOf(WEEKDAYS, messages.weekdays) },
+  day: { kind: 'integer', label: messages.day },
+  hour: { kind: 'integer', label: messages.hour, hint: messages.hourHint, isRequired: true },
 }));
 
 /** A row is a condition. */
-export const CONDITIONS = declareRows({ body: Condition }, ({ automation: words }) => ({
-  fact: { kind: 'choice', label: words.fact, empty: words.noFact, isCell: true },
+export const CONDITIONS = declareRows({ body: Condition }, ({ automation: messages }) => ({
+  fact: { kind: 'choice', label: messages.fact, empty: messages.noFact, isCell: true },
   operator: {
     kind: 'choice',
-    label: words.operator,
-    choices: choicesOf<Operator>(OPERATORS, words.operators),
+    label: messages.operator,
+    choices: choicesOf<Operator>(OPERATORS, messages.operators),
     isCell: true,
   },
-  value: { label: words.value, isCell: true },
+  value: { label: messages.value, isCell: true },
 }));
 
 const ActionRow = Type.Object({ ...Action.properties, remove: Type.Boolean() });
 
 /** A row is an action. */
-export const ACTIONS = declareRows({ body: ActionRow }, ({ automation: words }: AdminMessages) => ({
+export const ACTIONS = declareRows({ body: ActionRow }, ({ automation: messages }: AdminMessages) => ({
   kind: { kind: 'hidden', label: '', input: 'action' },
-  to: { kind: 'choice', label: words.to, choices: choicesOf<Recipient>(RECIPIENTS, words.recipients) },
-  subject: { label: words.subject },
-  text: { kind: 'long text', label: words.text },
-  address: { kind: 'url', label: words.address, hint: words.addressHint },
-  field: { kind: 'choice', label: words.customField },
-  value: { label: words.fieldValue, hint: words.fieldValueHint, input: 'fieldValue' },
-  remove: { kind: 'tick', label: words.removeAction },
+  to: { kind: 'choice', label: messages.to, choices: choicesOf<Recipient>(RECIPIENTS, messages.recipients) },
+  subject: { label: messages.subject },
+  text: { kind: 'long text', label: messages.text },
+  address: { kind: 'url', label: messages.address, hint: messages.addressHint },
+  field: { kind: 'choice', label: messages.customField },
+  value: { label: messages.fieldValue, hint: messages.fieldValueHint, input: 'fieldValue' },
+  remove: { kind: 'tick', label: messages.removeAction },
 }));
 
 /** The values that the form shows. */
@@ -115,7 +115,7 @@ export function isActionKind(text: string, resource: RuleResource): text is Acti
 export function ruleFields(visit: ShopVisit, rule: RuleValues, draft: Draft | undefined): Markup {
   const { messages, settings } = visit;
   const words = messages.automation;
-  const resource = resourceOf(rule);
+  const resource = thingResource(rule);
   const values = { name: rule.name, isActive: rule.isActive, needsAll: rule.needsAll };
   const field = showFields(RULE, visit, { values, draft });
   const facts = Object.keys(factTypes(settings, resource));
@@ -158,7 +158,7 @@ function actionFields(
   facts: readonly string[],
   draft: Draft | undefined,
 ): Markup {
-  const words = visit.messages.automation;
+  const messages = visit.messages.automation;
   const field = showFields(ACTIONS, visit, { values: action, draft, row: String(index) });
   const { kind } = action;
   const isTag = kind === 'tagOrder' || kind === 'tagCustomer';
@@ -167,12 +167,12 @@ function actionFields(
   );
   const named = facts.map((name) => `{${name}}`).join(' ');
   return html`<fieldset>
-    <legend>${words.then}: ${words.actions[kind]}</legend>
+    <legend>${messages.then}: ${messages.actions[kind]}</legend>
     <div class="stack">
       ${field('kind')}
       ${PARTS_OF[kind].map((part) => {
-        if (part === 'text' && isTag) return field('text', { label: words.tag, rows: 1 });
-        if (part === 'text') return field('text', { hint: words.textHint({ facts: named }) });
+        if (part === 'text' && isTag) return field('text', { label: messages.tag, rows: 1 });
+        if (part === 'text') return field('text', { hint: messages.textHint({ facts: named }) });
         if (part === 'field') {
           const choices = fields.map((one) => ({ value: fullKey(one), text: fullKey(one) }));
           return field('field', { choices });
@@ -191,7 +191,7 @@ export function readRule(
   { event, schedule }: Pick<RuleValues, 'event' | 'schedule'>,
 ): NewRule {
   const { name, isActive, needsAll } = readFields(RULE, form, visit);
-  const resource = resourceOf({ event, schedule });
+  const resource = thingResource({ event, schedule });
   const conditions: Condition[] = [];
   for (let index = 0; index < MAX_CONDITIONS; index += 1) {
     const row = readFields(CONDITIONS, form, visit, { row: String(index) });
@@ -234,11 +234,11 @@ function readSchedule(visit: ShopVisit, form: FormRequest): Schedule {
 /** The choice of an action that is added. */
 export const NEW_ACTION = declareForm(
   { body: Type.Object({ add: Type.String() }) },
-  ({ automation: words }) => ({
+  ({ automation: messages }) => ({
     add: {
       kind: 'choice',
-      label: words.addAction,
-      choices: choicesOf<ActionKind>(ACTION_KINDS, words.actions),
+      label: messages.addAction,
+      choices: choicesOf<ActionKind>(ACTION_KINDS, messages.actions),
     },
   }),
 );
@@ -246,6 +246,6 @@ export const NEW_ACTION = declareForm(
 /** The button that was pressed: `save`, or `add` for one more action. */
 export const PRESSED = declareHidden({ do: 10 });
 
-export function actionChoices({ messages: { automation: words } }: ShopVisit, resource: RuleResource) {
-  return choicesOf<ActionKind>(ACTIONS_OF[resource], words.actions);
+export function actionChoices({ messages: { automation: messages } }: ShopVisit, resource: RuleResource) {
+  return choicesOf<ActionKind>(ACTIONS_OF[resource], messages.actions);
 }

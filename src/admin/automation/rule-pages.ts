@@ -5,7 +5,7 @@ import { Redirect, type FormRequest, type PageRequest } from '../../http/page-ki
 import { isId } from '../../kernel/ids.ts';
 import { createRule, deleteRule, getRule, listRules, replaceRule } from '../../rules/routes.ts';
 import { MAX_ACTIONS, type Action } from '../../rules/schema.ts';
-import { resourceOf, RULE_EVENTS, SCOPES_OF_THING, type RuleResource } from '../../rules/things.ts';
+import { thingResource, RULE_EVENTS, SCOPES_OF_THING, type RuleResource } from '../../rules/things.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
@@ -34,17 +34,17 @@ const BY_SCHEDULE = 'schedule';
 const FOR_ORDERS = 'orders';
 
 /** What a new rule is about: chosen first, because everything else depends on it. */
-const NEW = declareForm({ body: Type.Object({ event: Type.String() }) }, ({ automation: words }) => ({
+const NEW = declareForm({ body: Type.Object({ event: Type.String() }) }, ({ automation: messages }) => ({
   event: {
     kind: 'choice',
-    label: words.event,
+    label: messages.event,
     choices: [
       ...RULE_EVENTS.map((event) => ({
         value: event as string,
-        text: words.events[event as keyof typeof words.events],
+        text: messages.events[event as keyof typeof messages.events],
       })),
-      { value: BY_SCHEDULE, text: words.bySchedule },
-      { value: FOR_ORDERS, text: words.forOrders },
+      { value: BY_SCHEDULE, text: messages.bySchedule },
+      { value: FOR_ORDERS, text: messages.forOrders },
     ],
   },
 }));
@@ -78,28 +78,28 @@ export async function loadRule(visit: ShopVisit, ruleId: string): Promise<ShownR
 }
 
 async function showRules(visit: ShopVisit): Promise<AdminPage> {
-  const words = visit.messages.automation;
+  const messages = visit.messages.automation;
   const { items } = await visit.call(listRules);
   return {
-    title: words.title,
+    title: messages.title,
     menu: 'settings',
     breadcrumbs: settingsBreadcrumbs(visit),
-    actions: html`<a class="button" href="${adminPath(visit, '/tasks')}">${words.tasks}</a> ${
+    actions: html`<a class="button" href="${adminPath(visit, '/tasks')}">${messages.tasks}</a> ${
         visit.may('settings_write') &&
-        html`<a class="button main" href="${adminPath(visit, `${RULES_PATH}/new`)}">${words.add}</a>`
+        html`<a class="button main" href="${adminPath(visit, `${RULES_PATH}/new`)}">${messages.add}</a>`
       }`,
-    main: html`<p class="hint intro">${words.intro}</p>
+    main: html`<p class="hint intro">${messages.intro}</p>
       ${
         items.length === 0
-          ? html`<p class="quiet">${words.empty}</p>`
+          ? html`<p class="quiet">${messages.empty}</p>`
           : html`<div class="list plain">
               <table>
                 <thead>
                   <tr>
-                    <th scope="col">${words.name}</th>
-                    <th scope="col">${words.when}</th>
-                    <th scope="col">${words.then}</th>
-                    <th scope="col">${words.state}</th>
+                    <th scope="col">${messages.name}</th>
+                    <th scope="col">${messages.when}</th>
+                    <th scope="col">${messages.then}</th>
+                    <th scope="col">${messages.state}</th>
                   </tr>
                 </thead>
                 <tbody>
@@ -112,18 +112,18 @@ async function showRules(visit: ShopVisit): Promise<AdminPage> {
 }
 
 function ruleRow(visit: ShopVisit, rule: ShownRule): Markup {
-  const words = visit.messages.automation;
+  const messages = visit.messages.automation;
   const { ruleId, name, isActive, actions, paused, nextRunOn } = rule;
   const next = isActive && nextRunOn !== null ? momentText(new Date(nextRunOn), visit.language) : undefined;
   return html`<tr>
-    <td data-title="${words.name}">
+    <td data-title="${messages.name}">
       <a href="${adminPath(visit, `${RULES_PATH}/rules/${ruleId}`)}">${name}</a>
     </td>
-    <td data-title="${words.when}">${whenText(visit, rule)}</td>
-    <td data-title="${words.then}">${actions.map(({ kind }) => words.actions[kind]).join(', ')}</td>
-    <td data-title="${words.state}">
-      ${paused !== null ? words.paused : isActive ? words.on : words.off}
-      ${next !== undefined && html`<span class="quiet">${words.nextRun({ date: next })}</span>`}
+    <td data-title="${messages.when}">${whenText(visit, rule)}</td>
+    <td data-title="${messages.then}">${actions.map(({ kind }) => messages.actions[kind]).join(', ')}</td>
+    <td data-title="${messages.state}">
+      ${paused !== null ? messages.paused : isActive ? messages.on : messages.off}
+      ${next !== undefined && html`<span class="quiet">${messages.nextRun({ date: next })}</span>`}
     </td>
   </tr>`;
 }
@@ -140,20 +140,20 @@ function chosenStart(request: PageRequest): Pick<RuleValues, 'event' | 'schedule
 const mayWrite = (visit: ShopVisit, resource: RuleResource) => visit.may(SCOPES_OF_THING[resource].write);
 
 async function showNew(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
-  const words = visit.messages.automation;
+  const messages = visit.messages.automation;
   const chosen = chosenStart(request);
-  const page = { title: words.add, menu: 'settings' as const, breadcrumbs: ruleSteps(visit) };
+  const page = { title: messages.add, menu: 'settings' as const, breadcrumbs: ruleSteps(visit) };
   if (!chosen) {
     const field = showFields(NEW, visit, { draft: undefined });
     return {
       ...page,
       main: html`<form method="get" class="card">
         ${field('event')}
-        <button class="main">${words.next}</button>
+        <button class="main">${messages.next}</button>
       </form>`,
     };
   }
-  const resource = resourceOf(chosen);
+  const resource = thingResource(chosen);
   const added = addedAction(request, resource) ?? { kind: 'task' as const };
   const rule: RuleValues = {
     name: '',
@@ -167,7 +167,7 @@ async function showNew(visit: ShopVisit, request: PageRequest, draft?: Draft): P
     ...page,
     main: html`<form method="post" class="card">
       ${problemOf(draft)}
-      <p>${words.when}: <strong>${whenOf(visit, chosen)}</strong></p>
+      <p>${messages.when}: <strong>${whenOf(visit, chosen)}</strong></p>
       ${ruleFields(visit, rule, draft)} ${saveButton(visit.messages.form.add)}
       ${rule.actions.length < MAX_ACTIONS && chooseAction(visit, resource)}
     </form>`,
@@ -175,17 +175,17 @@ async function showNew(visit: ShopVisit, request: PageRequest, draft?: Draft): P
 }
 
 function whenOf(
-  { messages: { automation: words } }: ShopVisit,
+  { messages: { automation: messages } }: ShopVisit,
   { event, schedule }: Pick<RuleValues, 'event' | 'schedule'>,
 ): string {
-  if (event !== null) return words.events[event as keyof typeof words.events];
-  return schedule?.about === 'order' ? words.forOrders : words.bySchedule;
+  if (event !== null) return messages.events[event as keyof typeof messages.events];
+  return schedule?.about === 'order' ? messages.forOrders : messages.bySchedule;
 }
 
 async function addRule(visit: ShopVisit, form: FormRequest): Promise<Redirect | AdminPage> {
   const chosen = chosenStart(form);
   if (!chosen) throw notFound();
-  if (isForMore(visit, form)) return showNew(visit, form, withAction(visit, form, resourceOf(chosen)));
+  if (isForMore(visit, form)) return showNew(visit, form, withAction(visit, form, thingResource(chosen)));
   const rule = await visit.call(createRule, { body: readRule(visit, form, chosen) });
   const { ruleId, name } = rule;
   return new Redirect(
@@ -195,7 +195,7 @@ async function addRule(visit: ShopVisit, form: FormRequest): Promise<Redirect | 
 }
 
 async function showRule(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
-  const words = visit.messages.automation;
+  const messages = visit.messages.automation;
   const rule = await loadRule(visit, request.params['ruleId']!);
   const { ruleId, resource } = rule;
   const paused = pauseText(visit, rule);
@@ -209,12 +209,12 @@ async function showRule(visit: ShopVisit, request: PageRequest, draft?: Draft): 
     title: rule.name,
     menu: 'settings',
     breadcrumbs: ruleSteps(visit),
-    actions: html`<a class="button" href="${adminPath(visit, `${path}/preview`)}">${words.preview}</a>
-      <a class="button" href="${adminPath(visit, `${path}/runs`)}">${words.log}</a>`,
-    main: html`${paused !== null && html`<p class="notice">${words.pausedBecause({ reason: paused })}</p>`}
+    actions: html`<a class="button" href="${adminPath(visit, `${path}/preview`)}">${messages.preview}</a>
+      <a class="button" href="${adminPath(visit, `${path}/runs`)}">${messages.log}</a>`,
+    main: html`${paused !== null && html`<p class="notice">${messages.pausedBecause({ reason: paused })}</p>`}
       <form method="post" class="card">
         ${problemOf(draft)}
-        <p>${words.when}: <strong>${whenText(visit, rule)}</strong></p>
+        <p>${messages.when}: <strong>${whenText(visit, rule)}</strong></p>
         ${ruleFields(visit, { ...rule, actions }, draft)} ${mayChange && saveButton(visit.messages.form.save)}
         ${mayChange && actions.length < MAX_ACTIONS && chooseAction(visit, resource)}
       </form>
@@ -222,9 +222,9 @@ async function showRule(visit: ShopVisit, request: PageRequest, draft?: Draft): 
         mayChange &&
         buttonForm({
           action: adminPath(visit, `${path}/delete`),
-          text: words.delete,
+          text: messages.delete,
           kind: 'danger',
-          confirm: words.confirmDelete,
+          confirm: messages.confirmDelete,
         })
       }`,
   };
@@ -254,11 +254,11 @@ const saveButton = (text: string) => html`<button class="main" name="do" value="
 
 /** Shows the form with one more action. It sends all of the form, so what was typed stays, without a script too. */
 function chooseAction(visit: ShopVisit, resource: RuleResource): Markup {
-  const words = visit.messages.automation;
+  const messages = visit.messages.automation;
   const field = showFields(NEW_ACTION, visit, { draft: undefined });
   return html`<div class="row">
     ${field('add', { choices: actionChoices(visit, resource) })}
-    <button name="do" value="add" formnovalidate>${words.addAction}</button>
+    <button name="do" value="add" formnovalidate>${messages.addAction}</button>
   </div>`;
 }
 

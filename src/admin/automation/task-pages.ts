@@ -25,8 +25,8 @@ const PATH = '/tasks';
 const TASKS_ON_PAGE = 100;
 const TASKS_AT_HOME = 10;
 
-const NEW_TASK = declareForm(createTask, ({ automation: words }) => ({
-  text: { label: words.task, isRequired: true },
+const NEW_TASK = declareForm(createTask, ({ automation: messages }) => ({
+  text: { label: messages.task, isRequired: true },
 }));
 
 /** Which page the button is on, and whether it says done. */
@@ -51,8 +51,8 @@ export function taskPages(pages: ShopPages): void {
         params: { taskId: taskId.toUpperCase() },
         body: { isDone: isDone === 'yes' },
       });
-      const words = visit.messages.automation;
-      const notice = task.doneOn === null ? words.reopen : words.taskDone({ task: task.text });
+      const messages = visit.messages.automation;
+      const notice = task.doneOn === null ? messages.reopen : messages.taskDone({ task: task.text });
       return new Redirect(adminPath(visit, from === 'home' ? '' : PATH), notice);
     },
     optionsOf(STATE),
@@ -62,24 +62,24 @@ export function taskPages(pages: ShopPages): void {
 type ShownTask = Static<typeof Task>;
 
 async function showTasks(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
-  const words = visit.messages.automation;
+  const messages = visit.messages.automation;
   const state = request.query('state') === 'done' ? 'done' : 'open';
   const { items } = await visit.call(listTasks, {
     query: { page: 1, resultsPerPage: TASKS_ON_PAGE, state },
   });
   const tabs = [
-    { state: 'open', text: words.openTasks },
-    { state: 'done', text: words.doneTasks },
+    { state: 'open', text: messages.openTasks },
+    { state: 'done', text: messages.doneTasks },
   ] as const;
   return {
-    title: words.tasks,
+    title: messages.tasks,
     menu: 'home',
     breadcrumbs: [{ href: adminPath(visit, ''), text: visit.messages.layout.menuEntries.home }],
     actions:
       visit.may('settings_read') &&
-      html`<a class="button" href="${adminPath(visit, RULES_PATH)}">${words.manage}</a>`,
-    main: html`<p class="hint intro">${words.tasksIntro}</p>
-      <nav class="views" aria-label="${words.tasks}">
+      html`<a class="button" href="${adminPath(visit, RULES_PATH)}">${messages.manage}</a>`,
+    main: html`<p class="hint intro">${messages.tasksIntro}</p>
+      <nav class="views" aria-label="${messages.tasks}">
         ${tabs.map(
           (tab) =>
             html`<a
@@ -94,7 +94,7 @@ async function showTasks(visit: ShopVisit, request: PageRequest, draft?: Draft):
         visit.may('orders_write') &&
         html`<form method="post" class="card" action="${adminPath(visit, PATH)}">
           ${problemOf(draft)} ${showFields(NEW_TASK, visit, { draft })('text')}
-          <button class="main">${words.addTask}</button>
+          <button class="main">${messages.addTask}</button>
         </form>`
       }`,
   };
@@ -110,30 +110,30 @@ async function taskTable(
   tasks: readonly ShownTask[],
   from: 'home' | 'list',
 ): Promise<Markup> {
-  const words = visit.messages.automation;
-  if (tasks.length === 0) return html`<p class="quiet">${words.noTasks}</p>`;
+  const messages = visit.messages.automation;
+  if (tasks.length === 0) return html`<p class="quiet">${messages.noTasks}</p>`;
   const names = await namesOf(visit, tasks);
   return html`<div class="list plain">
     <table>
       <thead>
         <tr>
-          <th scope="col">${words.task}</th>
-          <th scope="col">${words.thing}</th>
-          <th scope="col">${words.date}</th>
-          <th scope="col"><span class="hidden">${words.done}</span></th>
+          <th scope="col">${messages.task}</th>
+          <th scope="col">${messages.thing}</th>
+          <th scope="col">${messages.date}</th>
+          <th scope="col"><span class="hidden">${messages.done}</span></th>
         </tr>
       </thead>
       <tbody>
         ${tasks.map(
           (task) =>
             html`<tr>
-              <td data-title="${words.task}">${task.text}</td>
-              <td data-title="${words.thing}">
+              <td data-title="${messages.task}">${task.text}</td>
+              <td data-title="${messages.thing}">
                 ${thingLink(visit, task.resource, task.resourceId, names.get(task.resourceId ?? ''))}
               </td>
-              <td data-title="${words.date}">
+              <td data-title="${messages.date}">
                 ${dayText(new Date(task.doneOn ?? task.createdOn), visit.language)}
-                ${task.doneBy !== null && html`<span class="quiet">${words.by({ name: task.doneBy })}</span>`}
+                ${task.doneBy !== null && html`<span class="quiet">${messages.by({ name: task.doneBy })}</span>`}
               </td>
               <td>${visit.may(SCOPES_OF_THING[task.resource].write) && stateButton(visit, task, from)}</td>
             </tr>`,
@@ -144,28 +144,28 @@ async function taskTable(
 }
 
 function stateButton(visit: ShopVisit, { taskId, text, doneOn }: ShownTask, from: 'home' | 'list'): Markup {
-  const words = visit.messages.automation;
+  const messages = visit.messages.automation;
   const isOpen = doneOn === null;
   return html`<form method="post" action="${adminPath(visit, `${PATH}/${taskId}`)}">
     <input type="hidden" name="isDone" value="${isOpen ? 'yes' : 'no'}" />
     <input type="hidden" name="from" value="${from}" />
-    <button aria-label="${isOpen ? words.markDone({ task: text }) : words.reopen}">
-      ${isOpen ? words.done : words.reopen}
+    <button aria-label="${isOpen ? messages.markDone({ task: text }) : messages.reopen}">
+      ${isOpen ? messages.done : messages.reopen}
     </button>
   </form>`;
 }
 
 /** The oldest open tasks, on the home page; nothing where there are none. */
 export async function taskCard(visit: ShopVisit): Promise<Markup | undefined> {
-  const words = visit.messages.automation;
+  const messages = visit.messages.automation;
   const { items } = await visit.call(listTasks, {
     query: { page: 1, resultsPerPage: TASKS_AT_HOME, state: 'open' },
   });
   if (items.length === 0) return undefined;
   return html`<section class="card" aria-labelledby="own-tasks">
     <div class="title">
-      <h2 id="own-tasks">${words.tasks}</h2>
-      <a href="${adminPath(visit, PATH)}">${words.allTasks}</a>
+      <h2 id="own-tasks">${messages.tasks}</h2>
+      <a href="${adminPath(visit, PATH)}">${messages.allTasks}</a>
     </div>
     ${await taskTable(visit, items, 'home')}
   </section>`;

@@ -10,23 +10,23 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 export type ShownRule = Static<typeof Rule>;
 
 /** What a person reads of a fact. */
-export function factText({ messages: { automation: words } }: ShopVisit, name: string): string {
-  if (name.startsWith(FIELD_PREFIX)) return words.field({ name: name.slice(FIELD_PREFIX.length) });
-  return words.facts[name as FactName] ?? name;
+export function factText({ messages: { automation: messages } }: ShopVisit, name: string): string {
+  if (name.startsWith(FIELD_PREFIX)) return messages.field({ name: name.slice(FIELD_PREFIX.length) });
+  return messages.facts[name as FactName] ?? name;
 }
 
 /** When a rule runs, in a few words. */
-export function whenText({ messages: { automation: words } }: ShopVisit, rule: ShownRule): string {
-  if (rule.event !== null) return words.events[rule.event as keyof typeof words.events];
+export function whenText({ messages: { automation: messages } }: ShopVisit, rule: ShownRule): string {
+  if (rule.event !== null) return messages.events[rule.event as keyof typeof messages.events];
   const { about, every, hour, weekday, day } = rule.schedule!;
-  const each = about === 'order' ? `, ${words.eachOrder}` : '';
+  const each = about === 'order' ? `, ${messages.eachOrder}` : '';
   const part =
     every === 'week'
-      ? words.weekdays[String(weekday) as keyof typeof words.weekdays]
+      ? messages.weekdays[String(weekday) as keyof typeof messages.weekdays]
       : every === 'month'
-        ? `${words.periods.month}, ${day}.`
-        : words.periods.day;
-  return `${words.every} ${part}, ${String(hour).padStart(2, '0')}:00${each}`;
+        ? `${messages.periods.month}, ${day}.`
+        : messages.periods.day;
+  return `${messages.every} ${part}, ${String(hour).padStart(2, '0')}:00${each}`;
 }
 
 /** Why something has failed; where an earlier version has written it, in English. */
@@ -45,14 +45,14 @@ export function answerText({ messages: { webhooks } }: ShopVisit, note: string):
 
 /** Why the service has switched a rule off; null: it has not. */
 export function pauseText(visit: ShopVisit, { paused, pausedReason }: ShownRule): string | null {
-  const words = visit.messages.automation;
+  const messages = visit.messages.automation;
   if (paused === null) return null;
   // An earlier version has switched it off.
   if (!pausedReason) return `${paused}.`;
   const { code, count, reason, answer } = pausedReason;
   return code === 'CALLS_FAILED'
-    ? words.callsFailed({ count, answer: answer === null ? '' : answerText(visit, answer) })
-    : words.runsFailed({ count, reason: reasonText(visit, reason, null) });
+    ? messages.callsFailed({ count, answer: answer === null ? '' : answerText(visit, answer) })
+    : messages.runsFailed({ count, reason: reasonText(visit, reason, null) });
 }
 
 const PATHS: Readonly<Record<Exclude<RuleResource, 'shop'>, string>> = {

@@ -117,7 +117,7 @@ export function declareRows<Body extends TObject, Name extends keyof Static<Body
 }
 
 /**
- * Declares values that nobody types, with their maximum length: those of hidden inputs, and which button was pressed.
+ * Declares values that are not typed, with their maximum length: those of hidden inputs, and which button was pressed.
  * `declareHidden({ host: 253 })`
  */
 export function declareHidden<Name extends string>(
@@ -138,11 +138,11 @@ export interface FormReader {
   language: Language;
 }
 
-export type StoredValue = string | number | boolean | readonly string[] | null | undefined;
+export type FormValue = string | number | boolean | readonly string[] | null | undefined;
 
 interface Shown<Name extends string> {
   /** The stored values. */
-  values?: Readonly<Partial<Record<Name, StoredValue>>>;
+  values?: Readonly<Partial<Record<Name, FormValue>>>;
   draft: Draft | undefined;
   isDisabled?: boolean;
   /** Precedes the names of the inputs, where a page has the form twice. */
@@ -172,7 +172,7 @@ export const inputOf = (
 export const SHOWN = 'was.';
 
 /** A stored value as its input shows it. */
-export function textOfStored(stored: StoredValue, language: Language): string {
+export function textOfStored(stored: FormValue, language: Language): string {
   if (typeof stored === 'boolean') return stored ? 'yes' : 'no';
   return typeof stored === 'number' ? decimalText(stored, language) : ((stored as string | null) ?? '');
 }
@@ -340,7 +340,7 @@ export function optionsOf(
   };
 }
 
-const textOfList = (stored: StoredValue, separator: string) =>
+const textOfList = (stored: FormValue, separator: string) =>
   Array.isArray(stored) ? stored.join(separator) : '';
 
 /** The different texts of a field, without empty ones. */

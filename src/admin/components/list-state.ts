@@ -37,7 +37,7 @@ export interface Tabs {
   current: string;
 }
 
-export interface BulkAction {
+export interface ListAction {
   /** The form with the field `id` of every chosen row is sent here. */
   action: string;
   text: string;
@@ -77,7 +77,7 @@ export interface ListDefinition<Row> {
   href: (row: Row) => string;
   /** The id of a row in actions on several rows. */
   idOf?: (row: Row) => string;
-  bulk?: readonly BulkAction[];
+  bulk?: readonly ListAction[];
   /** A file with all rows that match the filters. */
   exportPath?: string;
   /** Shown above the rows, and loaded again with them. */

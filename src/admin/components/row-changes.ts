@@ -8,7 +8,7 @@ import {
   type DeclaredField,
   type DeclaredForm,
   type FormReader,
-  type StoredValue,
+  type FormValue,
 } from './declared-form.ts';
 import { refusalBeside, refuseField } from './validation.ts';
 
@@ -33,7 +33,7 @@ export function changesOfRow<Name extends string>(
   form: DeclaredForm<TObject, Name>,
   request: Pick<FormRequest, 'fieldList'>,
   { messages, language }: FormReader,
-  { row, stored, moved }: { row: string; stored: Readonly<Record<Name, StoredValue>>; moved: string },
+  { row, stored, moved }: { row: string; stored: Readonly<Record<Name, FormValue>>; moved: string },
 ): TypedOperation[] {
   return Object.entries<DeclaredField>(form.fieldsIn(messages)).flatMap(([name, field]) => {
     const input = inputOf(form, name, field, { row });

@@ -91,24 +91,24 @@ interface EditedBlocks {
 
 /** The blocks with their fields and buttons. Each button sends the form, and `changedBlocks` does what it says. */
 export function blockList(visit: ShopVisit, edited: EditedBlocks): Markup {
-  const words = visit.messages.pages;
+  const messages = visit.messages.pages;
   const { mayWrite, others, noText } = edited;
   const { settings, language } = visit;
   return html`<section aria-labelledby="blocks">
-    <h2 id="blocks">${words.blocks}</h2>
+    <h2 id="blocks">${messages.blocks}</h2>
     <input type="hidden" name="count" value="${edited.blocks.length}" />
-    ${edited.blocks.length === 0 && html`<p class="card quiet">${others.length > 0 ? noText : words.noBlocks}</p>`}
+    ${edited.blocks.length === 0 && html`<p class="card quiet">${others.length > 0 ? noText : messages.noBlocks}</p>`}
     ${edited.blocks.map((block, index) => blockCard(visit, block, index, edited))}
     ${
       mayWrite &&
       html`<div class="card row" id="add">
         ${choiceField({
           name: 'newType',
-          label: words.addBlock,
-          choices: BLOCK_TYPES.map((value) => ({ value, text: words.types[value] })),
+          label: messages.addBlock,
+          choices: BLOCK_TYPES.map((value) => ({ value, text: messages.types[value] })),
           value: 'richText' satisfies BlockType,
         })}
-        <button name="do" value="add" formaction="#add" formnovalidate>${words.add}</button>
+        <button name="do" value="add" formaction="#add" formnovalidate>${messages.add}</button>
       </div>`
     }
     ${
@@ -117,13 +117,13 @@ export function blockList(visit: ShopVisit, edited: EditedBlocks): Markup {
       html`<div class="card row">
         ${choiceField({
           name: 'from',
-          label: words.copyFrom,
+          label: messages.copyFrom,
           choices: others.map((locale) => ({
             value: locale,
             text: languageName(locale, language, settings.locales),
           })),
         })}
-        <button name="do" value="copy" formaction="#blocks" formnovalidate>${words.copy}</button>
+        <button name="do" value="copy" formaction="#blocks" formnovalidate>${messages.copy}</button>
       </div>`
     }
   </section>`;
@@ -212,7 +212,7 @@ function appBlockField(
   field: ReturnType<typeof showFields>,
   { block = '' }: Readonly<Record<string, string>>,
 ): Markup {
-  const words = visit.messages.pages;
+  const messages = visit.messages.pages;
   const offered = visit.apps.flatMap((app) =>
     app.storefrontBlocks
       .filter(({ place }) => place === 'page')
@@ -223,7 +223,10 @@ function appBlockField(
   );
   const isOffered = block === '' || offered.some(({ value }) => value === block);
   const choices = isOffered ? offered : [...offered, { value: block, text: block }];
-  return field('block', { choices, hint: offered.length === 0 ? words.noAppBlocks : words.appBlockHint });
+  return field('block', {
+    choices,
+    hint: offered.length === 0 ? messages.noAppBlocks : messages.appBlockHint,
+  });
 }
 
 /** The field of an address, with a button that chooses a picture of the library where scripts run. */

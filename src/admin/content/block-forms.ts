@@ -2,7 +2,7 @@ import type { TObject } from 'typebox';
 import {
   BLOCKS,
   LEVELS,
-  MAX_ITEMS,
+  MAX_BLOCK_ITEMS,
   SIDES,
   SIZES,
   SOURCES,
@@ -43,7 +43,7 @@ export const BLOCK_FORMS: Readonly<Record<BlockType, DeclaredForm>> = {
     ...buttonParts(pages),
   })),
   promises: form(BLOCKS.promises, ({ pages }) => ({
-    promises: lines(pages.fields.promises, pages.onePerLine, MAX_ITEMS.promises, 600),
+    promises: lines(pages.fields.promises, pages.onePerLine, MAX_BLOCK_ITEMS.promises, 600),
   })),
   heading: form(BLOCKS.heading, ({ pages }) => ({
     text: { label: pages.fields.text },
@@ -119,12 +119,12 @@ interface ItemForm {
 export const ITEM_FORMS: Readonly<Partial<Record<BlockType, ItemForm>>> = {
   gallery: {
     name: 'pictures',
-    max: MAX_ITEMS.gallery,
+    max: MAX_BLOCK_ITEMS.gallery,
     form: form(entryOf(BLOCKS.gallery.properties.pictures), ({ pages }) => pictureParts(pages)),
   },
   faq: {
     name: 'questions',
-    max: MAX_ITEMS.faq,
+    max: MAX_BLOCK_ITEMS.faq,
     form: form(entryOf(BLOCKS.faq.properties.questions), ({ pages }) => ({
       question: { label: pages.fields.question },
       answer: richText(pages.fields.answer, 3),
@@ -132,7 +132,7 @@ export const ITEM_FORMS: Readonly<Partial<Record<BlockType, ItemForm>>> = {
   },
   columns: {
     name: 'columns',
-    max: MAX_ITEMS.columns,
+    max: MAX_BLOCK_ITEMS.columns,
     form: form(entryOf(BLOCKS.columns.properties.columns), ({ pages }) => ({
       title: title(pages.fields),
       html: richText(pages.fields.html, 4),

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { isBlockType, MAX_BLOCKS } from '../../content/blocks.ts';
 import { pathOfPage } from '../../content/pages/page.ts';
-import { findPage, findTexts, findVersion, findVersions } from '../../content/pages/queries.ts';
+import { findPage, findTexts, findPageVersion, findPageVersions } from '../../content/pages/queries.ts';
 import { deletePage, previewPage, updatePage } from '../../content/pages/routes.ts';
 import { loadPage } from '../../content/pages/save-page.ts';
 import { PageBody, PageText, type PageAnswer } from '../../content/pages/schema.ts';
@@ -35,7 +35,7 @@ import {
   EDITING,
 } from './block-editor.ts';
 import { blockLimits, readBlocks, toBlock, toTyped, type TypedBlock } from './block-forms.ts';
-import { titleOf } from './page-list.ts';
+import { listedPageTitle } from './page-list.ts';
 
 /** The fields of a page, and those of its text in one language. */
 const PAGE = declareForm({ body: PageBody }, ({ pages }) => ({
@@ -82,7 +82,7 @@ export function pageEditor(pages: ShopPages): void {
     const page = await readPage(visit, form);
     const version = Math.trunc(Number(readFields(RESTORED, form, visit).version));
     const isVersion = version > 0 && version < 2 ** 31;
-    const found = isVersion && (await findVersion(visit.db, visit.shopId, page.pageId, version));
+    const found = isVersion && (await findPageVersion(visit.db, visit.shopId, page.pageId, version));
     if (!found) throw notFound();
     const { locales } = visit.settings;
     // Whether the page is public does not change with its content.
@@ -245,7 +245,7 @@ async function editor(visit: ShopVisit, page: Answer, edited: Edited, draft?: Dr
   const path = pathOfPage(page.kind as 'page', slug);
   const hasAddress = kind === 'page' || kind === 'post';
   return {
-    title: titleOf(visit, page),
+    title: listedPageTitle(visit, page),
     menu: 'pages',
     scripts: [...RICH_TEXT_SCRIPTS, PAGES_SCRIPT],
     breadcrumbs: [{ href: adminPath(visit, '/pages'), text: messages.layout.menuEntries.pages }],
@@ -319,38 +319,43 @@ const localPath = ({ settings }: ShopVisit, locale: string, path: string) =>
   shopPath({ base: '', locale, settings }, path);
 
 function previewFrames(visit: ShopVisit, locale: string, path: string): Markup {
-  const words = visit.messages.pages;
+  const messages = visit.messages.pages;
   const address = visit.storefront + localPath(visit, locale, path);
   return html`<section class="card" id="preview">
-    <h2>${words.preview}</h2>
+    <h2>${messages.preview}</h2>
     <p class="hint">
-      ${words.previewHint} <a href="${address}" target="_blank" rel="noopener">${words.openPreview}</a>
+      ${messages.previewHint} <a href="${address}" target="_blank" rel="noopener">${messages.openPreview}</a>
     </p>
     <div class="page-previews">
       <figure>
-        <figcaption>${words.phone}</figcaption>
+        <figcaption>${messages.phone}</figcaption>
         <iframe
           class="phone"
           src="${address}"
-          title="${words.preview}: ${words.phone}"
+          title="${messages.preview}: ${messages.phone}"
           loading="lazy"
         ></iframe>
       </figure>
       <figure>
-        <figcaption>${words.wide}</figcaption>
-        <iframe class="wide" src="${address}" title="${words.preview}: ${words.wide}" loading="lazy"></iframe>
+        <figcaption>${messages.wide}</figcaption>
+        <iframe
+          class="wide"
+          src="${address}"
+          title="${messages.preview}: ${messages.wide}"
+          loading="lazy"
+        ></iframe>
       </figure>
     </div>
   </section>`;
 }
 
 async function versionCard(visit: ShopVisit, page: Answer): Promise<Markup | false> {
-  const versions = await findVersions(visit.db, visit.shopId, page.pageId);
-  const { pages: words } = visit.messages;
+  const versions = await findPageVersions(visit.db, visit.shopId, page.pageId);
+  const { pages: messages } = visit.messages;
   return (
     versions.length > 1 &&
     html`<section class="card">
-      <h2>${words.versions}</h2>
+      <h2>${messages.versions}</h2>
       <table>
         <tbody>
           ${versions.map(
@@ -365,7 +370,7 @@ async function versionCard(visit: ShopVisit, page: Answer): Promise<Markup | fal
                     visit.may('legal_write') &&
                     buttonForm({
                       action: adminPath(visit, `/pages/${page.pageId}/restore`),
-                      text: words.restore,
+                      text: messages.restore,
                       fields: { version: String(version) },
                     })
                   }

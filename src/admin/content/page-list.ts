@@ -3,7 +3,7 @@ import { findCategoryTargets } from '../categories/queries.ts';
 import { isPublic } from '../../content/pages/page.ts';
 import { countPages, findPages, type ListedPage } from '../../content/pages/queries.ts';
 import { createPage } from '../../content/pages/routes.ts';
-import { KINDS, PageBody, type Kind } from '../../content/pages/schema.ts';
+import { PAGE_KINDS, PageBody, type PageKind } from '../../content/pages/schema.ts';
 import { dateText } from '../../http/dates.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
@@ -29,7 +29,7 @@ const NEW_PAGE = declareForm(
     kind: {
       kind: 'choice',
       label: pages.kind,
-      choices: KINDS.map((value) => ({ value, text: pages.kinds[value] })),
+      choices: PAGE_KINDS.map((value) => ({ value, text: pages.kinds[value] })),
     },
     title: { label: pages.title },
     category: { kind: 'choice', label: pages.category, empty: '–' },
@@ -109,7 +109,7 @@ export function contentPages(pages: ShopPages): void {
   );
 }
 
-export function titleOf(
+export function listedPageTitle(
   { locale, settings, messages }: ShopVisit,
   { kind, category, texts }: { kind: string; category: string | null; texts: ListedPage['texts'] },
 ): string {
@@ -138,8 +138,8 @@ function table(visit: ShopVisit, rows: readonly ListedPage[]): Markup {
       ${rows.map(
         (row) =>
           html`<tr>
-            <td><a href="${adminPath(visit, `/pages/${row.pageId}`)}">${titleOf(visit, row)}</a></td>
-            <td>${messages.kinds[row.kind satisfies Kind]}</td>
+            <td><a href="${adminPath(visit, `/pages/${row.pageId}`)}">${listedPageTitle(visit, row)}</a></td>
+            <td>${messages.kinds[row.kind satisfies PageKind]}</td>
             <td>${chip(messages.states[stateOf(visit, row)])}</td>
             <td>${dateText(row.changedAt, visit.language)}</td>
           </tr>`,

@@ -13,8 +13,8 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 const PATH = '/access-requests';
 const ON_PAGE = 20;
 
-const APPROVAL = declareForm(approveAccess, ({ accessRequests: words }) => ({
-  customerGroupId: { kind: 'choice', label: words.group },
+const APPROVAL = declareForm(approveAccess, ({ accessRequests: messages }) => ({
+  customerGroupId: { kind: 'choice', label: messages.group },
 }));
 
 /** Customers who ask to be let into a shop that is for some groups only. */
@@ -25,26 +25,26 @@ export function accessRequestPages(pages: ShopPages): void {
 }
 
 async function showList(visit: ShopVisit, request: PageRequest): Promise<AdminPage> {
-  const words = visit.messages.accessRequests;
+  const messages = visit.messages.accessRequests;
   const page = Number(/^[1-9]\d{0,3}$/.exec(request.query('page') ?? '')?.[0] ?? 1);
   const { items, results } = await visit.call(listAccessRequests, {
     query: { page, resultsPerPage: ON_PAGE },
   });
   const { shop } = visit.settings.visibility;
   return {
-    title: words.title,
+    title: messages.title,
     menu: 'customers',
     breadcrumbs: [
       { href: adminPath(visit, '/customers'), text: visit.messages.layout.menuEntries.customers },
     ],
-    main: html`<p class="hint intro">${words.intro}</p>
-      ${shop !== 'groups' && html`<p class="notice">${words.notForGroups}</p>`}
-      ${items.length === 0 && html`<p class="quiet">${words.empty}</p>`}
+    main: html`<p class="hint intro">${messages.intro}</p>
+      ${shop !== 'groups' && html`<p class="notice">${messages.notForGroups}</p>`}
+      ${items.length === 0 && html`<p class="quiet">${messages.empty}</p>`}
       ${items.map((one) => requestCard(visit, one))}
       ${
         page * ON_PAGE < results &&
         html`<p>
-          <a class="button" href="${adminPath(visit, PATH, { page: String(page + 1) })}">${words.more}</a>
+          <a class="button" href="${adminPath(visit, PATH, { page: String(page + 1) })}">${messages.more}</a>
         </p>`
       }`,
   };

@@ -18,7 +18,7 @@ export function givenValues(valueOf: (name: FilterName) => string): FilterValues
 }
 
 /** The conditions of a segment in words: `Country: Germany`. */
-export function filterText(visit: ShopVisit, values: FilterValues): string {
+export function segmentText(visit: ShopVisit, values: FilterValues): string {
   const { messages, language, settings } = visit;
   const words = messages.customers;
   const valueText = (name: FilterName, value: string): string => {

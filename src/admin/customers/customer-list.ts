@@ -12,7 +12,7 @@ import { chip, dayText } from '../components/format.ts';
 import { listView } from '../components/list.ts';
 import { listState, type Column, type Filter } from '../components/list-state.ts';
 import { columnFields, fieldColumns, fieldTexts } from '../fields/field-columns.ts';
-import { nameOf } from '../fields/field-inputs.ts';
+import { customFieldName } from '../fields/field-inputs.ts';
 import { fieldFilters } from '../fields/list-filters.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
@@ -266,7 +266,7 @@ export async function* customerFile(
     titles.orders,
     `${titles.value} (${settings.defaultCurrency})`,
     titles.lastOrder,
-    ...fields.map((field) => escapeFormula(nameOf(field, visit))),
+    ...fields.map((field) => escapeFormula(customFieldName(field, visit))),
   ])}`;
   let after = { createdAt: new Date(0), customerId: '00000000-0000-0000-0000-000000000000' };
   for (;;) {

@@ -18,11 +18,11 @@ export function notePages(pages: ShopPages): void {
     '/customers/:customerId/notes',
     'customers_write',
     async (visit, form) => {
-      const words = visit.messages.customers;
+      const messages = visit.messages.customers;
       const customerId = form.params['customerId']!;
       if (!isId(customerId)) throw notFound();
       await visit.call(createCustomerNote, { params: { customerId }, body: readFields(NOTE, form, visit) });
-      return new Redirect(adminPath(visit, `/customers/${customerId}`), words.noteAdded);
+      return new Redirect(adminPath(visit, `/customers/${customerId}`), messages.noteAdded);
     },
     optionsOf(NOTE),
   );

@@ -117,18 +117,18 @@ async function listPage(visit: ShopVisit, request: PageRequest): Promise<AdminPa
 }
 
 function requestRow(visit: ShopVisit, request: PrivacyRequest): Markup {
-  const words = visit.messages.customers.requests;
+  const messages = visit.messages.customers.requests;
   const { kind, source, doneBy, customerId, customerNumber, createdAt } = request;
   return html`<tr>
-    <td data-title="${words.at}">
+    <td data-title="${messages.at}">
       <time datetime="${createdAt.toISOString()}">${momentText(createdAt, visit.language)}</time>
     </td>
-    <td data-title="${words.kind}">${words.kinds[kind]}</td>
-    <td data-title="${words.customer}">
+    <td data-title="${messages.kind}">${messages.kinds[kind]}</td>
+    <td data-title="${messages.customer}">
       <a href="${adminPath(visit, `/customers/${customerId}`)}">${customerNumber}</a>
     </td>
-    <td data-title="${words.doneBy}">
-      ${doneBy ?? words.sources[source === 'customer' ? 'customer' : 'command']}
+    <td data-title="${messages.doneBy}">
+      ${doneBy ?? messages.sources[source === 'customer' ? 'customer' : 'command']}
     </td>
   </tr>`;
 }

@@ -11,7 +11,7 @@ import {
   type PeopleFilter,
 } from '../../people/customers/find-people.ts';
 import { isInSegment, withTotals } from '../../orders/customer-segments.ts';
-import { findSegment, isSegment } from './segment-queries.ts';
+import { findSegmentCustomers, isSegment } from './segment-queries.ts';
 
 /** A customer's orders in one currency. Cancelled and rejected orders are not counted. */
 export interface OrderSum {
@@ -78,7 +78,7 @@ export async function findCustomerPage(
     ]);
     return { rows, ...counted };
   }
-  const { customerIds, ...counted } = await findSegment(db, shopId, filter, sort, wanted);
+  const { customerIds, ...counted } = await findSegmentCustomers(db, shopId, filter, sort, wanted);
   const ids = sql`select unnest(${customerIds}::uuid[])`;
   return { rows: await findListedCustomers(db, shopId, ids, sort), ...counted };
 }

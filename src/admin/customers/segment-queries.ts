@@ -95,7 +95,7 @@ export interface FoundSegment {
 }
 
 /** A page of the customers that match, by the day since when they are customers. */
-export async function findSegment(
+export async function findSegmentCustomers(
   db: Queries,
   shopId: string,
   filter: CustomerFilter,

@@ -5,7 +5,7 @@ import {
   findSegmentByName,
   findSegments,
   FILTERS,
-  MAX_VALUE_LENGTH,
+  MAX_SEGMENT_VALUE_LENGTH,
   updateSegment,
   type FilterValues,
   type Segment,
@@ -26,7 +26,7 @@ import { dayText } from '../components/format.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { toFilter } from '../../people/customers/customer-filter.ts';
-import { filterText, givenValues } from './customer-filter.ts';
+import { segmentText, givenValues } from './customer-filter.ts';
 import { listStep } from './customer-steps.ts';
 import { findCustomerPage } from './queries.ts';
 
@@ -37,7 +37,7 @@ const SEGMENT = declareForm(createSegment, ({ customers: messages }) => ({
 const inputOfFilter = (name: string) => `filter.${name}`;
 /** The current filter of the list. */
 const FILTER = declareHidden(
-  Object.fromEntries(FILTERS.map((name) => [inputOfFilter(name), MAX_VALUE_LENGTH])),
+  Object.fromEntries(FILTERS.map((name) => [inputOfFilter(name), MAX_SEGMENT_VALUE_LENGTH])),
 );
 
 /** The segments of the shop, which all of its people share. */
@@ -93,7 +93,9 @@ export function segmentPages(pages: ShopPages): void {
       const { messages } = visit;
       const { name } = readFields(SEGMENT, form, visit);
       const typed = readFields(FILTER, form, visit);
-      const filter = givenValues((parameter) => typed[inputOfFilter(parameter)]!.slice(0, MAX_VALUE_LENGTH));
+      const filter = givenValues((parameter) =>
+        typed[inputOfFilter(parameter)]!.slice(0, MAX_SEGMENT_VALUE_LENGTH),
+      );
       if (Object.keys(filter).length === 0) throw badRequest(messages.customers.segmentEmpty);
       await visit.inTransaction(async (call, tx) => {
         // A segment that has this name already gets the filter.
@@ -130,7 +132,7 @@ function segmentRow(visit: ShopVisit, segment: Segment, count: string): Markup {
   const { segmentId, name, filter, author, createdAt } = segment;
   return html`<tr>
     <td data-title="${words.name}"><a href="${adminPath(visit, '/customers', filter)}">${name}</a></td>
-    <td data-title="${words.conditions}">${filterText(visit, filter)}</td>
+    <td data-title="${words.conditions}">${segmentText(visit, filter)}</td>
     <td data-title="${messages.layout.menuEntries.customers}" class="number">${count}</td>
     <td data-title="${words.savedBy}"><span>${author}, ${dayText(createdAt, language)}</span></td>
     <td>
@@ -153,10 +155,10 @@ function segmentRow(visit: ShopVisit, segment: Segment, count: string): Markup {
 
 /** Links to the segments, above the list. */
 export function segmentLinks(visit: ShopVisit, segments: readonly Segment[], current: FilterValues): Markup {
-  const words = visit.messages.customers;
+  const messages = visit.messages.customers;
   if (segments.length === 0) return html``;
-  return html`<nav class="views" aria-label="${words.segments}">
-    <span class="quiet">${words.segments}</span>
+  return html`<nav class="views" aria-label="${messages.segments}">
+    <span class="quiet">${messages.segments}</span>
     ${segments.map(
       ({ name, filter }) =>
         html`<a
@@ -165,7 +167,7 @@ export function segmentLinks(visit: ShopVisit, segments: readonly Segment[], cur
           >${name}</a
         >`,
     )}
-    <a href="${adminPath(visit, '/customers/segments')}">${words.manageSegments}</a>
+    <a href="${adminPath(visit, '/customers/segments')}">${messages.manageSegments}</a>
   </nav>`;
 }
 
@@ -178,14 +180,14 @@ export function saveSegmentForm(
   segments: readonly Segment[],
   current: FilterValues,
 ): Markup | false {
-  const words = visit.messages.customers;
+  const messages = visit.messages.customers;
   const isSaved = segments.some(({ filter }) => isSame(filter, current));
   if (!visit.may('customers_write') || isSaved || Object.keys(current).length === 0) return false;
   return html`<form class="save-segment" method="post" action="${adminPath(visit, '/customers/segments')}">
     ${Object.entries(current).map(
       ([name, value]) => html`<input type="hidden" name="${inputOfFilter(name)}" value="${value}" />`,
     )}
-    <label for="segment-name">${words.saveSegment}</label>
+    <label for="segment-name">${messages.saveSegment}</label>
     ${showFields(SEGMENT, visit, { draft: undefined })('name', { id: 'segment-name' })}
     <button>${visit.messages.list.save}</button>
   </form>`;

@@ -21,17 +21,17 @@ export function tagPages(pages: ShopPages): void {
     { read: 'customers_write', write: 'customers_write' },
     {
       show: async (visit, request, draft) => {
-        const words = visit.messages.customers;
+        const messages = visit.messages.customers;
         const ids = chosenIds(request.queryList('id'));
         const field = showFields(CHANGE, visit, { draft });
         return {
-          title: words.tagsTitle({ count: ids.length }),
+          title: messages.tagsTitle({ count: ids.length }),
           menu: 'customers',
           breadcrumbs: [listStep(visit)],
           main:
             ids.length === 0
               ? html`<p class="card">
-                  ${words.noneChosen}
+                  ${messages.noneChosen}
                   <a href="${listStep(visit).href}">${listStep(visit).text}</a>
                 </p>`
               : html`<form method="post" class="card">
@@ -44,13 +44,13 @@ export function tagPages(pages: ShopPages): void {
         };
       },
       save: async (visit, form) => {
-        const words = visit.messages.customers;
+        const messages = visit.messages.customers;
         const customerIds = chosenIds(form.queryList('id'));
         const { add, remove } = readFields(CHANGE, form, visit);
-        if (customerIds.length === 0) throw badRequest(words.noneChosen);
-        if (add.length + remove.length === 0) throw badRequest(words.noTags);
+        if (customerIds.length === 0) throw badRequest(messages.noneChosen);
+        if (add.length + remove.length === 0) throw badRequest(messages.noTags);
         const { changed } = await visit.call(changeCustomerTags, { body: { customerIds, add, remove } });
-        return new Redirect(adminPath(visit, '/customers'), words.tagsSaved({ count: changed }));
+        return new Redirect(adminPath(visit, '/customers'), messages.tagsSaved({ count: changed }));
       },
     },
     optionsOf(CHANGE),

@@ -16,6 +16,7 @@ import {
   readFields,
   showFields,
 } from '../components/declared-form.ts';
+import { fileField } from '../components/file-form.ts';
 import { problemOf } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
@@ -34,11 +35,11 @@ const MAX_TEXT = 100_000;
 /** One key in each line: one field, because keys may hold commas and blanks. */
 const NEW_KEYS = declareForm(
   { body: Type.Object({ keys: Type.String({ maxLength: MAX_TEXT }) }) },
-  ({ downloads: words }) => ({
+  ({ downloads: messages }) => ({
     keys: {
       kind: 'long text',
-      label: words.newKeys,
-      hint: words.newKeysHint,
+      label: messages.newKeys,
+      hint: messages.newKeysHint,
       rows: 8,
       isCode: true,
       isRequired: true,
@@ -90,10 +91,10 @@ const keysPath = (visit: ShopVisit, productId: string, query?: Record<string, st
 
 /** All of them or none. */
 async function addKeys(visit: ShopVisit, productId: string, keys: readonly string[]): Promise<Redirect> {
-  const words = visit.messages.downloads;
-  if (keys.length === 0) throw badRequest(words.noNewKeys);
+  const messages = visit.messages.downloads;
+  if (keys.length === 0) throw badRequest(messages.noNewKeys);
   if (keys.length > MAX_FILE_KEYS)
-    throw badRequest(words.tooManyKeys({ limit: MAX_FILE_KEYS.toLocaleString(visit.language) }));
+    throw badRequest(messages.tooManyKeys({ limit: MAX_FILE_KEYS.toLocaleString(visit.language) }));
   const added = await visit.inTransaction(async (call) => {
     let count = 0;
     for (let at = 0; at < keys.length; at += MAX_NEW_KEYS) {
@@ -103,7 +104,7 @@ async function addKeys(visit: ShopVisit, productId: string, keys: readonly strin
     return count;
   });
   const known = keys.length - added;
-  const text = `${words.keysAdded({ count: added })}${known > 0 ? ` ${words.keysKnown({ count: known })}` : ''}`;
+  const text = `${messages.keysAdded({ count: added })}${known > 0 ? ` ${messages.keysKnown({ count: known })}` : ''}`;
   return new Redirect(keysPath(visit, productId), text);
 }
 
@@ -116,7 +117,7 @@ const HEADING = /^(?:(?:licen[cs]e)?[ _-]?(?:key|code)s?|(?:lizenz)?(?:schlüsse
 
 /** The first column of a CSV file, or its lines. It is read line by line, and no line is longer than a key may be. */
 async function readKeys(visit: ShopVisit, path: string): Promise<string[]> {
-  const words = visit.messages.downloads;
+  const messages = visit.messages.downloads;
   const found: string[] = [];
   const lines = createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Infinity });
   try {
@@ -124,7 +125,7 @@ async function readKeys(visit: ShopVisit, path: string): Promise<string[]> {
       const key = firstCell(line.replace(/^\uFEFF/, ''));
       if (key === '' || (found.length === 0 && HEADING.test(key))) continue;
       if (key.length > MAX_KEY_LENGTH || key.includes('\u0000'))
-        throw badRequest(words.wrongKey({ line: (found.length + 1).toLocaleString(visit.language) }));
+        throw badRequest(messages.wrongKey({ line: (found.length + 1).toLocaleString(visit.language) }));
       found.push(key);
       if (found.length > MAX_FILE_KEYS) break;
     }
@@ -141,12 +142,12 @@ function firstCell(line: string): string {
 
 /** On the page of the downloads. */
 export function keysCard(visit: ShopVisit, productId: string, counts: KeyCounts): Markup {
-  const words = visit.messages.downloads;
+  const messages = visit.messages.downloads;
   return html`<section class="card" aria-labelledby="keys">
-    <h2 id="keys">${words.keys}</h2>
-    <p class="hint">${words.keysHint}</p>
+    <h2 id="keys">${messages.keys}</h2>
+    <p class="hint">${messages.keysHint}</p>
     <p>${countsText(visit, counts)}</p>
-    <p><a class="button" href="${keysPath(visit, productId)}">${words.showKeys}</a></p>
+    <p><a class="button" href="${keysPath(visit, productId)}">${messages.showKeys}</a></p>
   </section>`;
 }
 
@@ -241,34 +242,24 @@ async function showKeys(visit: ShopVisit, request: PageRequest, draft?: Draft): 
 
 function pageLinks(visit: ShopVisit, productId: string, page: number, results: number): Markup | false {
   if (results <= ON_PAGE) return false;
-  const words = visit.messages.reviews;
+  const messages = visit.messages.reviews;
   const link = (other: number, text: string) =>
     html`<a class="button" href="${keysPath(visit, productId, { page: String(other) })}">${text}</a>`;
-  return html`<nav class="buttons" aria-label="${words.pages}">
-    ${page > 1 && link(page - 1, words.newer)} ${page * ON_PAGE < results && link(page + 1, words.older)}
+  return html`<nav class="buttons" aria-label="${messages.pages}">
+    ${page > 1 && link(page - 1, messages.newer)}
+    ${page * ON_PAGE < results && link(page + 1, messages.older)}
   </nav>`;
 }
 
 async function showFileForm(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const row = await readSold(visit, request);
-  const words = visit.messages.downloads;
+  const messages = visit.messages.downloads;
   const limit = MAX_FILE_KEYS.toLocaleString(visit.language);
   return productPage(visit, row, 'downloads', {
     main: html`${problemOf(draft)}
       <form class="card" method="post" enctype="multipart/form-data">
-        <div class="field">
-          <label for="file">${words.keyFile}</label>
-          <input
-            type="file"
-            id="file"
-            name="file"
-            accept=".csv,.txt,text/csv,text/plain"
-            aria-describedby="file-hint"
-            required
-          />
-          <p class="hint" id="file-hint">${words.keyFileHint({ limit })}</p>
-        </div>
-        <button class="main">${words.addKeys}</button>
+        ${fileField({ label: messages.keyFile, hint: messages.keyFileHint({ limit }) })}
+        <button class="main">${messages.addKeys}</button>
       </form>`,
   });
 }

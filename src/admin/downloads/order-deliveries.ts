@@ -28,10 +28,10 @@ const PATH = '/orders/:orderId/deliveries';
 /** The end of a day, everywhere. */
 const END_OF_DAY = 'T23:59:59Z';
 
-const DELIVERY = declareForm(setDelivery, ({ downloads: words }) => ({
-  isRevoked: { kind: 'tick', label: words.revoke, hint: words.revokeHint },
-  maxDownloads: { kind: 'integer', label: words.maxDownloads, hint: words.maxDownloadsHint },
-  expiresOn: { kind: 'date', label: words.expiresOn, hint: words.expiresOnHint },
+const DELIVERY = declareForm(setDelivery, ({ downloads: messages }) => ({
+  isRevoked: { kind: 'tick', label: messages.revoke, hint: messages.revokeHint },
+  maxDownloads: { kind: 'integer', label: messages.maxDownloads, hint: messages.maxDownloadsHint },
+  expiresOn: { kind: 'date', label: messages.expiresOn, hint: messages.expiresOnHint },
 }));
 
 /** Which button was pressed. */
@@ -47,8 +47,8 @@ export function orderDeliveryPages(pages: ShopPages): void {
       const { step } = readFields(STEP, form, visit);
       const body = step === 'email' ? { sendsEmail: true } : { isReleased: true };
       await visit.call(deliverOrder, { params: { orderId }, body });
-      const words = visit.messages.downloads;
-      return backTo(visit, orderId, step === 'email' ? words.emailSent : words.delivered);
+      const messages = visit.messages.downloads;
+      return backTo(visit, orderId, step === 'email' ? messages.emailSent : messages.delivered);
     },
     optionsOf(STEP),
   );
@@ -70,12 +70,12 @@ export async function deliveriesCard(visit: ShopVisit, order: ManagedOrderAnswer
   const { orderId } = order;
   if ((await findConcerned(db, shopId, [orderId])).length === 0) return false;
   const { items } = await visit.call(listDeliveries, { params: { orderId } });
-  const words = visit.messages.downloads;
+  const messages = visit.messages.downloads;
   const action = adminPath(visit, `/orders/${orderId}/deliveries`);
   const mayWrite = visit.may('orders_write') && order.management.cancelledOn === null;
   return html`<section class="card" aria-labelledby="deliveries">
-    <h2 id="deliveries">${words.deliveries}</h2>
-    ${items.length === 0 && html`<p class="hint">${words.notDelivered}</p>`}
+    <h2 id="deliveries">${messages.deliveries}</h2>
+    ${items.length === 0 && html`<p class="hint">${messages.notDelivered}</p>`}
     ${items.map((item) => deliveryRow(visit, order, item))}
     ${
       mayWrite &&
@@ -86,9 +86,9 @@ export async function deliveriesCard(visit: ShopVisit, order: ManagedOrderAnswer
                 STEP,
                 visit,
                 { step: 'deliver' },
-                { action, text: words.deliverNow, confirm: words.deliverSure },
+                { action, text: messages.deliverNow, confirm: messages.deliverSure },
               )
-            : declaredButton(STEP, visit, { step: 'email' }, { action, text: words.sendAgain })
+            : declaredButton(STEP, visit, { step: 'email' }, { action, text: messages.sendAgain })
         }
       </div>`
     }
@@ -97,47 +97,47 @@ export async function deliveriesCard(visit: ShopVisit, order: ManagedOrderAnswer
 
 function deliveryRow(visit: ShopVisit, order: ManagedOrderAnswer, item: DeliveryJson): Markup {
   const { language } = visit;
-  const words = visit.messages.downloads;
+  const messages = visit.messages.downloads;
   const line = linesOf(order).find(({ lineItemId }) => lineItemId === item.lineItemId);
   const name = line ? lineName(line) : item.lineItemId;
   const path = `/orders/${order.orderId}/deliveries/${item.lineItemId}`;
   const number = (count: number) => count.toLocaleString(language);
   return html`<div class="title">
       <h3>${name}</h3>
-      <span class="chip">${words.states[item.state]}</span>
+      <span class="chip">${messages.states[item.state]}</span>
     </div>
     <ul class="quiet">
-      ${item.deliveredOn !== null && html`<li>${words.deliveredOn({ time: momentText(new Date(item.deliveredOn), language) })}</li>`}
-      ${item.missingKeys > 0 && html`<li>${words.missingKeys({ count: item.missingKeys })}</li>`}
-      ${item.beginsOn !== null && html`<li>${words.beginsOn({ day: plainDay(new Date(item.beginsOn), language) })}</li>`}
-      ${item.expiresOn !== null && html`<li>${words.until({ day: plainDay(new Date(item.expiresOn), language) })}</li>`}
+      ${item.deliveredOn !== null && html`<li>${messages.deliveredOn({ time: momentText(new Date(item.deliveredOn), language) })}</li>`}
+      ${item.missingKeys > 0 && html`<li>${messages.missingKeys({ count: item.missingKeys })}</li>`}
+      ${item.beginsOn !== null && html`<li>${messages.beginsOn({ day: plainDay(new Date(item.beginsOn), language) })}</li>`}
+      ${item.expiresOn !== null && html`<li>${messages.until({ day: plainDay(new Date(item.expiresOn), language) })}</li>`}
       ${item.files.map(
         (file) =>
           html`<li>
             ${file.name}:
             ${
               item.maxDownloads === null
-                ? words.downloaded({ count: file.downloads })
-                : words.downloadedOf({ used: number(file.downloads), max: number(item.maxDownloads) })
+                ? messages.downloaded({ count: file.downloads })
+                : messages.downloadedOf({ used: number(file.downloads), max: number(item.maxDownloads) })
             }${file.lastDownloadOn !== null && `, ${momentText(new Date(file.lastDownloadOn), language)}`}
           </li>`,
       )}
       ${item.keys.map(
         (key) =>
           html`<li>
-            <code>${maskedKey(key.lastCharacters)}</code>${key.isRevoked && ` ${words.keyStates.revoked}`}
+            <code>${maskedKey(key.lastCharacters)}</code>${key.isRevoked && ` ${messages.keyStates.revoked}`}
           </li>`,
       )}
     </ul>
     <p>
-      <a href="${adminPath(visit, path)}">${words.change}<span class="hidden">: ${name}</span></a>
+      <a href="${adminPath(visit, path)}">${messages.change}<span class="hidden">: ${name}</span></a>
     </p>`;
 }
 
 async function showDelivery(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const params = { orderId: idOf(request, 'orderId') };
   const lineItemId = idOf(request, 'lineItemId');
-  const words = visit.messages.downloads;
+  const messages = visit.messages.downloads;
   const [order, { items }] = await Promise.all([
     visit.call(getManagedOrder, { params, query: {} }),
     visit.call(listDeliveries, { params }),
@@ -153,7 +153,7 @@ async function showDelivery(visit: ShopVisit, request: PageRequest, draft?: Draf
   const field = showFields(DELIVERY, visit, { values, draft });
   const line = linesOf(order).find((one) => one.lineItemId === lineItemId);
   return {
-    title: line ? lineName(line) : words.deliveries,
+    title: line ? lineName(line) : messages.deliveries,
     menu: 'orders',
     breadcrumbs: [
       { href: adminPath(visit, '/orders'), text: visit.messages.layout.menuEntries.orders },

@@ -12,7 +12,7 @@ import {
   uploadLimit,
 } from '../../downloads/product-routes.ts';
 import { countKeys } from '../../downloads/key-queries.ts';
-import { findDigitalProduct, findFiles, type DownloadFile } from '../../downloads/queries.ts';
+import { findDigitalProduct, findDownloadFiles, type DownloadFile } from '../../downloads/queries.ts';
 import { taxClassFor } from '../../pricing/tax.ts';
 import type { Config } from '../../config.ts';
 import {
@@ -36,16 +36,16 @@ const PATH = '/products/:productId/downloads';
 const FILE = `${PATH}/files/:fileId`;
 const MEGABYTE = 1_048_576;
 
-const RULES = declareForm(setDigitalProduct, ({ downloads: words }) => ({
-  hasKeys: { kind: 'tick', label: words.hasKeys, hint: words.hasKeysHint },
-  maxDownloads: { kind: 'integer', label: words.maxDownloads, hint: words.maxDownloadsHint },
-  days: { kind: 'integer', label: words.days, hint: words.daysHint },
-  fewKeys: { kind: 'integer', label: words.fewKeys, hint: words.fewKeysHint, isRequired: true },
+const RULES = declareForm(setDigitalProduct, ({ downloads: messages }) => ({
+  hasKeys: { kind: 'tick', label: messages.hasKeys, hint: messages.hasKeysHint },
+  maxDownloads: { kind: 'integer', label: messages.maxDownloads, hint: messages.maxDownloadsHint },
+  days: { kind: 'integer', label: messages.days, hint: messages.daysHint },
+  fewKeys: { kind: 'integer', label: messages.fewKeys, hint: messages.fewKeysHint, isRequired: true },
 }));
 
-const NEWS = declareForm(setDownloadFile, ({ downloads: words }) => ({
-  note: { kind: 'long text', label: words.note, hint: words.noteHint, rows: 3 },
-  notify: { kind: 'tick', label: words.notify, hint: words.notifyHint },
+const NEWS = declareForm(setDownloadFile, ({ downloads: messages }) => ({
+  note: { kind: 'long text', label: messages.note, hint: messages.noteHint, rows: 3 },
+  notify: { kind: 'tick', label: messages.notify, hint: messages.notifyHint },
 }));
 
 const NOTHING = declareHidden({});
@@ -113,25 +113,25 @@ const backTo = (visit: ShopVisit, productId: string, notice: string) =>
 async function showDownloads(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const { db, shopId } = visit;
   const row = await readSold(visit, request);
-  const words = visit.messages.downloads;
+  const messages = visit.messages.downloads;
   const [digital, files, counts] = await Promise.all([
     findDigitalProduct(db, shopId, row.productId),
-    findFiles(db, shopId, [row.productId]),
+    findDownloadFiles(db, shopId, [row.productId]),
     countKeys(db, shopId, row.productId),
   ]);
   const mayWrite = visit.may('products_write');
   return productPage(visit, row, 'downloads', {
     main: html`${warnings(visit, row, digital !== undefined)}
       <section class="card" aria-labelledby="files">
-        <h2 id="files">${words.files}</h2>
-        <p class="hint">${words.filesHint}</p>
-        ${files.length === 0 && html`<p class="quiet">${words.noFiles}</p>`}
+        <h2 id="files">${messages.files}</h2>
+        <p class="hint">${messages.filesHint}</p>
+        ${files.length === 0 && html`<p class="quiet">${messages.noFiles}</p>`}
         ${files.map((file) => fileRow(visit, file))}
         ${
           mayWrite &&
           html`<p>
             <a class="button" href="${adminPath(visit, `/products/${row.productId}/downloads/files/new`)}"
-              >${words.addFile}</a
+              >${messages.addFile}</a
             >
           </p>`
         }
@@ -148,7 +148,7 @@ function rulesForm(
     | undefined,
   draft: Draft | undefined,
 ): Markup {
-  const words = visit.messages.downloads;
+  const messages = visit.messages.downloads;
   const values = digital ?? { hasKeys: false, maxDownloads: 10, days: null, fewKeys: 10 };
   const field = showFields(RULES, visit, { values, draft });
   return html`<form
@@ -156,7 +156,7 @@ function rulesForm(
     method="post"
     action="${adminPath(visit, `/products/${productId}/downloads`)}"
   >
-    <h2>${words.rules}</h2>
+    <h2>${messages.rules}</h2>
     ${problemOf(draft)} ${field('hasKeys')}
     <div class="row">${field('maxDownloads')} ${field('days')} ${field('fewKeys')}</div>
     ${visit.may('products_write') && html`<button class="main">${visit.messages.form.save}</button>`}
@@ -166,24 +166,24 @@ function rulesForm(
 /** What the merchant should set for a product that is delivered digitally. */
 function warnings(visit: ShopVisit, row: ProductRow, isDigital: boolean): Markup | false {
   if (!isDigital) return false;
-  const words = visit.messages.downloads;
+  const messages = visit.messages.downloads;
   const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
   const taxClassId = row.taxClassId ?? row.master?.taxClassId ?? null;
   const texts = [
-    ...(taxClassFor(taxClassId, visit.settings).digital ? [] : [words.notDigitalTax]),
-    ...(facts.withdrawalExcluded === 'digitalContent' ? [] : [words.noConsent]),
+    ...(taxClassFor(taxClassId, visit.settings).digital ? [] : [messages.notDigitalTax]),
+    ...(facts.withdrawalExcluded === 'digitalContent' ? [] : [messages.noConsent]),
   ];
   return (
     texts.length > 0 &&
     html`<div class="notice">
       ${texts.map((text) => html`<p>${text}</p>`)}
-      <p><a href="${adminPath(visit, `/products/${row.productId}`)}">${words.toProduct}</a></p>
+      <p><a href="${adminPath(visit, `/products/${row.productId}`)}">${messages.toProduct}</a></p>
     </div>`
   );
 }
 
 function fileRow(visit: ShopVisit, file: DownloadFile): Markup {
-  const words = visit.messages.downloads;
+  const messages = visit.messages.downloads;
   const path = `/products/${file.productId}/downloads/files/${file.fileId}`;
   return html`<div class="title">
     <div>
@@ -194,7 +194,7 @@ function fileRow(visit: ShopVisit, file: DownloadFile): Markup {
       visit.may('products_write') &&
       html`<div class="buttons">
         <a class="button" href="${adminPath(visit, `${path}/replace`)}"
-          >${words.replace}<span class="hidden">: ${file.name}</span></a
+          >${messages.replace}<span class="hidden">: ${file.name}</span></a
         >
         ${declaredButton(
           NOTHING,
@@ -203,9 +203,9 @@ function fileRow(visit: ShopVisit, file: DownloadFile): Markup {
           {
             action: adminPath(visit, `${path}/delete`),
             text: visit.messages.form.delete,
-            label: words.deleteOf({ name: file.name }),
+            label: messages.deleteOf({ name: file.name }),
             kind: 'danger',
-            confirm: words.deleteSure,
+            confirm: messages.deleteSure,
           },
         )}
       </div>`
@@ -229,17 +229,17 @@ async function uploadPage(
   draft: Draft | undefined,
 ): Promise<AdminPage> {
   const row = await readSold(visit, request);
-  const words = visit.messages.downloads;
+  const messages = visit.messages.downloads;
   const megabytes = (limit / MEGABYTE).toLocaleString(visit.language);
   return productPage(visit, row, 'downloads', {
     main: html`${problemOf(draft)}
       <form class="card" method="post" enctype="multipart/form-data">
         <div class="field">
-          <label for="file">${words.file}</label>
+          <label for="file">${messages.file}</label>
           <input type="file" id="file" name="file" aria-describedby="file-hint" required />
-          <p class="hint" id="file-hint">${words.fileHint({ megabytes })}</p>
+          <p class="hint" id="file-hint">${messages.fileHint({ megabytes })}</p>
         </div>
-        <button class="main">${words.upload}</button>
+        <button class="main">${messages.upload}</button>
       </form>`,
   });
 }
@@ -247,7 +247,7 @@ async function uploadPage(
 async function showFile(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const row = await readSold(visit, request);
   const fileId = idOf(request, 'fileId');
-  const file = (await findFiles(visit.db, visit.shopId, [row.productId])).find(
+  const file = (await findDownloadFiles(visit.db, visit.shopId, [row.productId])).find(
     (one) => one.fileId === fileId,
   );
   if (!file) throw notFound();
@@ -270,8 +270,8 @@ async function saveFile(visit: ShopVisit, form: FormRequest): Promise<Redirect> 
   const params = { productId: idOf(form, 'productId'), fileId: idOf(form, 'fileId') };
   const body = readFields(NEWS, form, visit);
   await visit.call(setDownloadFile, { params, body });
-  const words = visit.messages.downloads;
-  return backTo(visit, params.productId, body.notify ? words.buyersTold : words.saved);
+  const messages = visit.messages.downloads;
+  return backTo(visit, params.productId, body.notify ? messages.buyersTold : messages.saved);
 }
 
 async function saveRules(visit: ShopVisit, form: FormRequest): Promise<Redirect> {

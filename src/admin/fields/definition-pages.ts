@@ -23,7 +23,7 @@ import {
   optionsOf,
   readFields,
   showFields,
-  type StoredValue,
+  type FormValue,
 } from '../components/declared-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import { languageName } from '../components/language-name.ts';
@@ -34,7 +34,7 @@ import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { settingsBreadcrumbs } from '../settings/section-page.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { nameOf } from './field-inputs.ts';
+import { customFieldName } from './field-inputs.ts';
 
 const PATH = '/custom-fields';
 const PERMISSIONS = { read: 'settings_read', write: 'settings_write' } as const;
@@ -43,42 +43,46 @@ const choicesOf = <Value extends string>(values: readonly Value[], texts: Readon
   values.map((value) => ({ value, text: texts[value] }));
 
 /** What a field is, which stays as it is. */
-const IDENTITY = declareForm(createCustomField, ({ customFields: words }) => ({
-  resource: { kind: 'choice', label: words.resource, choices: choicesOf(FIELD_RESOURCES, words.things) },
+const IDENTITY = declareForm(createCustomField, ({ customFields: messages }) => ({
+  resource: {
+    kind: 'choice',
+    label: messages.resource,
+    choices: choicesOf(FIELD_RESOURCES, messages.things),
+  },
   type: {
     kind: 'choice',
-    label: words.type,
-    hint: words.typeHint,
-    choices: choicesOf(FIELD_TYPES, words.types),
+    label: messages.type,
+    hint: messages.typeHint,
+    choices: choicesOf(FIELD_TYPES, messages.types),
   },
-  namespace: { label: words.namespace, hint: words.namespaceHint, isRequired: true },
-  key: { label: words.key, hint: words.keyHint, isRequired: true },
-  isList: { kind: 'tick', label: words.isList },
-  isLocalised: { kind: 'tick', label: words.isLocalised },
+  namespace: { label: messages.namespace, hint: messages.namespaceHint, isRequired: true },
+  key: { label: messages.key, hint: messages.keyHint, isRequired: true },
+  isList: { kind: 'tick', label: messages.isList },
+  isLocalised: { kind: 'tick', label: messages.isLocalised },
 }));
 
-const changeableIn = ({ customFields: words }: AdminMessages) =>
+const changeableIn = ({ customFields: messages }: AdminMessages) =>
   ({
-    description: { label: words.description, hint: words.descriptionHint },
+    description: { label: messages.description, hint: messages.descriptionHint },
     readableBy: {
       kind: 'choice',
-      label: words.readableBy,
-      choices: choicesOf(['merchant', 'public'], words.readers),
+      label: messages.readableBy,
+      choices: choicesOf(['merchant', 'public'], messages.readers),
     },
     writableBy: {
       kind: 'choice',
-      label: words.writableBy,
-      hint: words.writableByHint,
-      choices: choicesOf(['merchant', 'shopper'], words.writers),
+      label: messages.writableBy,
+      hint: messages.writableByHint,
+      choices: choicesOf(['merchant', 'shopper'], messages.writers),
     },
-    isFilter: { kind: 'tick', label: words.isFilter, hint: words.isFilterHint },
-    isFacet: { kind: 'tick', label: words.isFacet, hint: words.isFacetHint },
+    isFilter: { kind: 'tick', label: messages.isFilter, hint: messages.isFilterHint },
+    isFacet: { kind: 'tick', label: messages.isFacet, hint: messages.isFacetHint },
     feedAttribute: {
       kind: 'choice',
-      label: words.feedAttribute,
-      hint: words.feedAttributeHint,
-      choices: choicesOf(FEED_ATTRIBUTES, words.feedAttributes),
-      empty: words.noFeed,
+      label: messages.feedAttribute,
+      hint: messages.feedAttributeHint,
+      choices: choicesOf(FEED_ATTRIBUTES, messages.feedAttributes),
+      empty: messages.noFeed,
     },
   }) as const;
 
@@ -93,10 +97,15 @@ const TEXTS = declareForm(
       jsonSchema: Type.String({ maxLength: 8_000 }),
     }),
   },
-  ({ customFields: words }) => ({
-    name: { label: words.name, isLocalised: true },
-    choices: { kind: 'lines', label: words.choices, hint: words.choicesHint, isLocalised: true },
-    jsonSchema: { kind: 'long text', label: words.jsonSchema, hint: words.jsonSchemaHint, isCode: true },
+  ({ customFields: messages }) => ({
+    name: { label: messages.name, isLocalised: true },
+    choices: { kind: 'lines', label: messages.choices, hint: messages.choicesHint, isLocalised: true },
+    jsonSchema: {
+      kind: 'long text',
+      label: messages.jsonSchema,
+      hint: messages.jsonSchemaHint,
+      isCode: true,
+    },
   }),
 );
 
@@ -131,37 +140,37 @@ async function loadField(visit: ShopVisit, fieldId: string) {
 }
 
 async function showList(visit: ShopVisit): Promise<AdminPage> {
-  const words = visit.messages.customFields;
+  const messages = visit.messages.customFields;
   const fields = visit.settings.customFields.filter(({ readableBy }) => readableBy !== 'owner');
   return {
-    title: words.title,
+    title: messages.title,
     menu: 'settings',
     breadcrumbs: settingsBreadcrumbs(visit),
     actions:
       visit.may('settings_write') &&
-      html`<a class="button main" href="${adminPath(visit, `${PATH}/new`)}">${words.add}</a>`,
-    main: html`<p class="hint intro">${words.intro}</p>
-      <p><a href="${adminPath(visit, '/settings/shop/custom-fields')}">${words.ofShop}</a></p>
-      ${fields.length === 0 && html`<p class="quiet">${words.empty}</p>`}
+      html`<a class="button main" href="${adminPath(visit, `${PATH}/new`)}">${messages.add}</a>`,
+    main: html`<p class="hint intro">${messages.intro}</p>
+      <p><a href="${adminPath(visit, '/settings/shop/custom-fields')}">${messages.ofShop}</a></p>
+      ${fields.length === 0 && html`<p class="quiet">${messages.empty}</p>`}
       ${FIELD_RESOURCES.map((resource) => {
         const own = fields.filter((field) => field.resource === resource);
-        return own.length > 0 && fieldTable(visit, words.things[resource], own);
+        return own.length > 0 && fieldTable(visit, messages.things[resource], own);
       })}`,
   };
 }
 
 function fieldTable(visit: ShopVisit, title: string, fields: readonly CustomField[]): Markup {
-  const words = visit.messages.customFields;
+  const messages = visit.messages.customFields;
   return html`<section class="card">
     <h2>${title}</h2>
     <div class="list plain">
       <table>
         <thead>
           <tr>
-            <th scope="col">${words.name}</th>
-            <th scope="col">${words.key}</th>
-            <th scope="col">${words.type}</th>
-            <th scope="col">${words.readableBy}</th>
+            <th scope="col">${messages.name}</th>
+            <th scope="col">${messages.key}</th>
+            <th scope="col">${messages.type}</th>
+            <th scope="col">${messages.readableBy}</th>
           </tr>
         </thead>
         <tbody>
@@ -169,12 +178,14 @@ function fieldTable(visit: ShopVisit, title: string, fields: readonly CustomFiel
             (field) =>
               html`<tr>
                 <td>
-                  <a href="${adminPath(visit, `${PATH}/${field.fieldId}`)}">${nameOf(field, visit)}</a>
-                  ${field.appId !== null && html`<span class="quiet">${words.ofApp}</span>`}
+                  <a href="${adminPath(visit, `${PATH}/${field.fieldId}`)}"
+                    >${customFieldName(field, visit)}</a
+                  >
+                  ${field.appId !== null && html`<span class="quiet">${messages.ofApp}</span>`}
                 </td>
                 <td><code>${fullKey(field)}</code></td>
-                <td>${words.types[field.type]}</td>
-                <td>${words.readers[field.readableBy === 'public' ? 'public' : 'merchant']}</td>
+                <td>${messages.types[field.type]}</td>
+                <td>${messages.readers[field.readableBy === 'public' ? 'public' : 'merchant']}</td>
               </tr>`,
           )}
         </tbody>
@@ -184,10 +195,10 @@ function fieldTable(visit: ShopVisit, title: string, fields: readonly CustomFiel
 }
 
 async function showNew(visit: ShopVisit, _request: PageRequest, draft?: Draft): Promise<AdminPage> {
-  const words = visit.messages.customFields;
+  const messages = visit.messages.customFields;
   const field = showFields(IDENTITY, visit, { draft });
   return {
-    title: words.add,
+    title: messages.add,
     menu: 'settings',
     breadcrumbs: listStep(visit),
     main: html`<form method="post" class="card">
@@ -208,25 +219,25 @@ async function addField(visit: ShopVisit, form: FormRequest): Promise<Redirect> 
 }
 
 async function showField(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
-  const words = visit.messages.customFields;
+  const messages = visit.messages.customFields;
   const field = (await loadField(visit, request.params['fieldId']!)) as CustomField;
   const mayChange = visit.may('settings_write') && field.appId === null;
   const facts = html`<dl class="pairs">
-    <dt>${words.resource}</dt>
-    <dd>${words.things[field.resource]}</dd>
-    <dt>${words.key}</dt>
+    <dt>${messages.resource}</dt>
+    <dd>${messages.things[field.resource]}</dd>
+    <dt>${messages.key}</dt>
     <dd><code>${fullKey(field)}</code></dd>
-    <dt>${words.type}</dt>
+    <dt>${messages.type}</dt>
     <dd>
-      ${[words.types[field.type], field.isList && words.isList, field.isLocalised && words.isLocalised].filter((text) => text !== false).join(', ')}
+      ${[messages.types[field.type], field.isList && messages.isList, field.isLocalised && messages.isLocalised].filter((text) => text !== false).join(', ')}
     </dd>
   </dl>`;
   return {
-    title: nameOf(field, visit),
+    title: customFieldName(field, visit),
     menu: 'settings',
     breadcrumbs: listStep(visit),
     main: html`<section class="card">
-        ${facts} ${field.appId !== null && html`<p class="hint">${words.ofAppHint}</p>`}
+        ${facts} ${field.appId !== null && html`<p class="hint">${messages.ofAppHint}</p>`}
       </section>
       ${
         mayChange &&
@@ -241,9 +252,9 @@ async function showField(visit: ShopVisit, request: PageRequest, draft?: Draft):
           </form>
           ${buttonForm({
             action: adminPath(visit, `${PATH}/${field.fieldId}/delete`),
-            text: words.delete,
+            text: messages.delete,
             kind: 'danger',
-            confirm: words.confirmDelete,
+            confirm: messages.confirmDelete,
           })}`
       }`,
   };
@@ -262,12 +273,12 @@ function labelIn(visit: ShopVisit, label: string, locale: string): string {
 
 function nameFields(visit: ShopVisit, field: CustomField | undefined, draft: Draft | undefined): Markup {
   const { locales, defaultLocale } = visit.settings;
-  const words = visit.messages.customFields;
+  const messages = visit.messages.customFields;
   return html`${locales.map(
     (locale) =>
       html`<div data-language="${locale}">
         ${showFields(TEXTS, visit, { values: { name: field?.name[locale] }, draft, locale })('name', {
-          label: labelIn(visit, words.name, locale),
+          label: labelIn(visit, messages.name, locale),
           isRequired: locale === defaultLocale,
         })}
       </div>`,
@@ -280,7 +291,7 @@ function changeableFields(
   draft: Draft | undefined,
   { hasChoices, hasSchema }: { hasChoices: boolean; hasSchema: boolean },
 ): Markup {
-  const words = visit.messages.customFields;
+  const messages = visit.messages.customFields;
   const { locales } = visit.settings;
   const values = {
     description: field?.description,
@@ -289,7 +300,7 @@ function changeableFields(
     isFilter: field?.isFilter,
     isFacet: field?.isFacet,
     feedAttribute: field?.feedAttribute,
-  } satisfies Record<string, StoredValue>;
+  } satisfies Record<string, FormValue>;
   const right = showFields(RIGHTS, visit, { values, draft });
   const schema = field?.jsonSchema ? JSON.stringify(field.jsonSchema, null, 2) : '';
   return html`${right('description')} ${right('readableBy')} ${right('writableBy')} ${right('isFilter')}
@@ -301,7 +312,7 @@ function changeableFields(
         html`<div data-language="${locale}">
           ${showFields(TEXTS, visit, { values: { choices: linesOf(field, locale) }, draft, locale })(
             'choices',
-            { label: labelIn(visit, words.choices, locale) },
+            { label: labelIn(visit, messages.choices, locale) },
           )}
         </div>`,
     )

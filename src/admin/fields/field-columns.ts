@@ -6,7 +6,7 @@ import type { PageRequest } from '../../http/page-kit.ts';
 import type { CustomField, FieldResource, Settings } from '../../shops/settings/settings.ts';
 import type { Column } from '../components/list-state.ts';
 import type { ShopVisit } from '../visit.ts';
-import { nameOf, namesOfReferences } from './field-inputs.ts';
+import { customFieldName, namesOfReferences } from './field-inputs.ts';
 import { cutText, shownText } from './shown-text.ts';
 
 /** The most fields that a list or a file has columns for. */
@@ -60,7 +60,7 @@ export async function fieldColumns<Row>(
   const textOf = await fieldTexts(visit, shown, rows.map(idOf));
   return fields.map((field) => ({
     name: parameterOf(field),
-    title: nameOf(field, visit),
+    title: customFieldName(field, visit),
     isNumeric: field.type === 'number' && !field.isList,
     isExtra: true,
     cell: (row) => cutText(textOf(field, idOf(row))),

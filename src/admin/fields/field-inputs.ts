@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { mayWrite } from '../../fields/access.ts';
 import {
   isReference,
-  MAX_ENTRIES,
+  MAX_LIST_ENTRIES,
   MAX_RICH_TEXT_LENGTH,
-  MAX_TEXT_LENGTH,
+  MAX_FIELD_CHARACTERS,
   fullKey,
 } from '../../fields/value.ts';
 import type { FormLimits } from '../../http/form-fields.ts';
@@ -36,13 +36,13 @@ export const FIELD_LIMITS: FormLimits = {
   },
 };
 
-export const inputOf = ({ fieldId }: CustomField, locale?: string) =>
+export const fieldInputName = ({ fieldId }: CustomField, locale?: string) =>
   locale === undefined ? `value.${fieldId}` : `value.${fieldId}.${locale}`;
 
 /** Values by `namespace.key`, as operations have them. */
-export type FieldValues = Readonly<Record<string, unknown>>;
+export type TypedFieldValues = Readonly<Record<string, unknown>>;
 
-export function nameOf(
+export function customFieldName(
   field: CustomField,
   { locale, settings }: Pick<ShopVisit, 'locale' | 'settings'>,
 ): string {
@@ -55,7 +55,7 @@ export const isEditable = (field: CustomField) => mayWrite(field, 'merchant');
 export async function namesOfReferences(
   { db, shopId }: Pick<ShopVisit, 'db' | 'shopId'>,
   fields: readonly CustomField[],
-  things: readonly FieldValues[],
+  things: readonly TypedFieldValues[],
 ): Promise<ReadonlyMap<string, string>> {
   const ids = fields.flatMap((field) =>
     isReference(field.type) ? things.flatMap((values) => leavesOf(values[fullKey(field)])) : [],
@@ -82,7 +82,7 @@ export function fieldInputs(
   if (!field.isLocalised) return fieldInput(visit, field, value, names, draft);
   const { locales } = visit.settings;
   return html`${locales.map((locale) =>
-    fieldInput(visit, field, (value as FieldValues | undefined)?.[locale], names, draft, locale),
+    fieldInput(visit, field, (value as TypedFieldValues | undefined)?.[locale], names, draft, locale),
   )}`;
 }
 
@@ -96,8 +96,8 @@ function fieldInput(
 ): Markup {
   const { messages, settings, language } = visit;
   const words = messages.customFields;
-  const name = inputOf(field, locale);
-  const ownName = nameOf(field, visit);
+  const name = fieldInputName(field, locale);
+  const ownName = customFieldName(field, visit);
   const label =
     locale === undefined || settings.locales.length < 2
       ? ownName
@@ -129,7 +129,7 @@ function fieldInput(
   if (field.isList) return longTextField(area);
   switch (field.type) {
     case 'text':
-      return longTextField({ ...common, value: typed, maxLength: MAX_TEXT_LENGTH, rows: 2 });
+      return longTextField({ ...common, value: typed, maxLength: MAX_FIELD_CHARACTERS, rows: 2 });
     case 'richText':
       return richTextField({ ...common, value: typed, maxLength: MAX_RICH_TEXT_LENGTH }, visit);
     case 'boolean':
@@ -208,7 +208,7 @@ export async function readFieldInputs(
   visit: ShopVisit,
   form: FormRequest,
   fields: readonly CustomField[],
-  before: FieldValues,
+  before: TypedFieldValues,
 ): Promise<Record<string, unknown>> {
   const references = await typedReferences(visit, form, fields);
   const changes: Record<string, unknown> = {};
@@ -226,9 +226,9 @@ function readField(
   field: CustomField,
   references: readonly NamedReference[],
 ): unknown {
-  if (!field.isLocalised) return readInput(visit, form, field, inputOf(field), references);
+  if (!field.isLocalised) return readInput(visit, form, field, fieldInputName(field), references);
   const texts = visit.settings.locales.flatMap((locale) => {
-    const value = readInput(visit, form, field, inputOf(field, locale), references);
+    const value = readInput(visit, form, field, fieldInputName(field, locale), references);
     return value === null ? [] : [[locale, value] as const];
   });
   return texts.length > 0 ? Object.fromEntries(texts) : null;
@@ -252,8 +252,8 @@ function readInput(
   const read = (typed: string) => readEntry(visit, field, input, typed, references);
   if (!field.isList) return read(text);
   const entries = linesOf(text);
-  if (entries.length > MAX_ENTRIES) {
-    throw refuseField(input, visit.messages.customFields.tooManyEntries({ limit: MAX_ENTRIES }));
+  if (entries.length > MAX_LIST_ENTRIES) {
+    throw refuseField(input, visit.messages.customFields.tooManyEntries({ limit: MAX_LIST_ENTRIES }));
   }
   return entries.map(read);
 }
@@ -303,8 +303,8 @@ async function typedReferences(
   const typed = fields.flatMap((field) => {
     if (!isReference(field.type)) return [];
     const inputs = field.isLocalised
-      ? visit.settings.locales.map((locale) => inputOf(field, locale))
-      : [inputOf(field)];
+      ? visit.settings.locales.map((locale) => fieldInputName(field, locale))
+      : [fieldInputName(field)];
     return inputs.flatMap((input) => linesOf(form.field(input)));
   });
   if (typed.length === 0) return [];
@@ -321,8 +321,8 @@ export function inputOfPlace(
   const field = fields.find((one) => one.namespace === namespace && one.key === key);
   return (
     field && {
-      input: inputOf(field, field.isLocalised ? locale : undefined),
-      label: nameOf(field, visit),
+      input: fieldInputName(field, field.isLocalised ? locale : undefined),
+      label: customFieldName(field, visit),
     }
   );
 }

@@ -3,13 +3,13 @@ import { textIn } from '../../http/locale.ts';
 import type { CustomField } from '../../shops/settings/settings.ts';
 import type { Filter } from '../components/list-state.ts';
 import type { ShopVisit } from '../visit.ts';
-import { nameOf } from './field-inputs.ts';
+import { customFieldName } from './field-inputs.ts';
 
 /** The filters of a list by custom fields, in the part that opens. */
 export function fieldFilters(visit: ShopVisit, fields: readonly CustomField[]): Filter[] {
   return fields.map((field) => ({
     name: parameterOf(field),
-    label: nameOf(field, visit),
+    label: customFieldName(field, visit),
     isMore: true,
     ...inputOf(field, visit),
   }));

@@ -1,7 +1,7 @@
 import { plainText } from '../../http/html.ts';
 import type { CustomField } from '../../shops/settings/settings.ts';
 import type { ShopVisit } from '../visit.ts';
-import { entryText, type FieldValues } from './field-inputs.ts';
+import { entryText, type TypedFieldValues } from './field-inputs.ts';
 
 const MAX_SHOWN = 300;
 
@@ -15,7 +15,7 @@ export function shownText(
   names: ReadonlyMap<string, string>,
 ): string {
   const { locale, settings, messages } = visit;
-  const byLocale = value as FieldValues;
+  const byLocale = value as TypedFieldValues;
   const own = field.isLocalised
     ? (byLocale[locale] ?? byLocale[settings.defaultLocale] ?? Object.values(byLocale)[0])
     : value;

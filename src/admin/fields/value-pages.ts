@@ -32,10 +32,10 @@ import {
   fieldInputs,
   inputOfPlace,
   isEditable,
-  nameOf,
+  customFieldName,
   namesOfReferences,
   readFieldInputs,
-  type FieldValues,
+  type TypedFieldValues,
 } from './field-inputs.ts';
 import { cutText, shownText } from './shown-text.ts';
 
@@ -166,7 +166,7 @@ async function loadValues(visit: ShopVisit, page: FieldPage, params: Readonly<Re
   const { fields: values } = await visit.call(page.operations.get, { params });
   const id = page.idName === undefined ? '' : params[page.idName]!;
   const resource = (await page.resourceOf?.(visit, id)) ?? page.resource;
-  return { values: values as FieldValues, fields: readableFields(visit.settings, resource, 'merchant') };
+  return { values: values as TypedFieldValues, fields: readableFields(visit.settings, resource, 'merchant') };
 }
 
 async function showValues(
@@ -236,13 +236,13 @@ export async function fieldCard(
   const page = PAGES.find((one) => one.resource === (resource === 'variation' ? 'product' : resource))!;
   const { fields: values } = await visit.call(page.operations.get, { params });
   const names = await namesOfReferences(visit, fields, [values]);
-  const words = visit.messages.customFields;
+  const messages = visit.messages.customFields;
   return html`<section class="card" aria-labelledby="custom-fields">
-    <h2 id="custom-fields">${words.title}</h2>
+    <h2 id="custom-fields">${messages.title}</h2>
     ${valueTable(visit, fields, values, names)}
     ${
       visit.may(page.permissions.write) &&
-      html`<a class="button" href="${pathOf(visit, page, params)}/custom-fields">${words.edit}</a>`
+      html`<a class="button" href="${pathOf(visit, page, params)}/custom-fields">${messages.edit}</a>`
     }
   </section>`;
 }
@@ -250,7 +250,7 @@ export async function fieldCard(
 function valueTable(
   visit: ShopVisit,
   fields: readonly CustomField[],
-  values: FieldValues,
+  values: TypedFieldValues,
   names: ReadonlyMap<string, string>,
 ): Markup {
   const filled = fields.filter((field) => values[fullKey(field)] !== undefined);
@@ -258,7 +258,7 @@ function valueTable(
   return html`<dl class="pairs">
     ${filled.map(
       (field) =>
-        html`<dt>${nameOf(field, visit)}</dt>
+        html`<dt>${customFieldName(field, visit)}</dt>
           <dd>${cutText(shownText(visit, field, values[fullKey(field)], names))}</dd>`,
     )}
   </dl>`;

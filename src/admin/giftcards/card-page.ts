@@ -28,8 +28,8 @@ import { moneyIn } from '../orders/order-view.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { shownState, stateChip } from './state.ts';
-import { listStep } from './steps.ts';
+import { shownState, giftCardChip } from './state.ts';
+import { giftCardListStep } from './steps.ts';
 
 const PATH = '/gift-cards/:giftCardId';
 const SHOWN_ENTRIES = 50;
@@ -37,9 +37,9 @@ const SHOWN_ENTRIES = 50;
 type Card = Static<typeof GiftCardAnswer>;
 type Ledger = Static<typeof EntryList>;
 
-const CORRECTION = declareForm(correctGiftCard, ({ giftCards: words }) => ({
-  amount: { kind: 'decimal', label: words.amount, hint: words.amountHint, isRequired: true },
-  reason: { label: words.reason, hint: words.reasonHint, isRequired: true },
+const CORRECTION = declareForm(correctGiftCard, ({ giftCards: messages }) => ({
+  amount: { kind: 'decimal', label: messages.amount, hint: messages.amountHint, isRequired: true },
+  reason: { label: messages.reason, hint: messages.reasonHint, isRequired: true },
 }));
 
 /** Which button was pressed. */
@@ -66,7 +66,7 @@ const pathOf = (visit: ShopVisit, { giftCardId }: Pick<Card, 'giftCardId'>, belo
   adminPath(visit, `/gift-cards/${giftCardId}${below}`);
 
 async function showCard(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
-  const words = visit.messages.giftCards;
+  const messages = visit.messages.giftCards;
   const params = { giftCardId: idOf(request) };
   const page = Number(/^[1-9]\d{0,3}$/.exec(request.query('page') ?? '')?.[0] ?? 1);
   const [card, ledger, newest] = await Promise.all([
@@ -80,12 +80,12 @@ async function showCard(visit: ShopVisit, request: PageRequest, draft?: Draft): 
   ]);
   const isOpen = visit.may('giftcards_write') && card.state !== 'expired';
   return {
-    title: words.title({ end: card.lastCharacters }),
+    title: messages.title({ end: card.lastCharacters }),
     menu: 'marketing',
-    breadcrumbs: [listStep(visit)],
+    breadcrumbs: [giftCardListStep(visit)],
     actions: isOpen && stateButton(visit, card),
     main: html`${factsCard(visit, card, names)}
-    ${card.state === 'expired' && html`<p class="notice">${words.closed}</p>`}
+    ${card.state === 'expired' && html`<p class="notice">${messages.closed}</p>`}
     ${ledgerCard(visit, card, { ledger, page, names })}
     ${
       isOpen &&
@@ -93,11 +93,11 @@ async function showCard(visit: ShopVisit, request: PageRequest, draft?: Draft): 
         method="post"
         class="card"
         action="${pathOf(visit, card)}"
-        data-confirm="${words.correctSure}"
+        data-confirm="${messages.correctSure}"
       >
-        <h2>${words.correct}</h2>
+        <h2>${messages.correct}</h2>
         ${problemOf(draft)} ${versionField(newest)} ${correctionFields(visit, card, draft)}
-        <button>${words.correct}</button>
+        <button>${messages.correct}</button>
       </form>`
     }`,
   };
@@ -109,21 +109,21 @@ function correctionFields(visit: ShopVisit, { balance }: Card, draft: Draft | un
 }
 
 function stateButton(visit: ShopVisit, card: Card): Markup {
-  const words = visit.messages.giftCards;
+  const messages = visit.messages.giftCards;
   const action = pathOf(visit, card, '/state');
   return card.state === 'blocked'
-    ? declaredButton(STATE, visit, { state: 'active' }, { action, text: words.unblock })
+    ? declaredButton(STATE, visit, { state: 'active' }, { action, text: messages.unblock })
     : declaredButton(
         STATE,
         visit,
         { state: 'blocked' },
-        { action, text: words.block, kind: 'danger', confirm: words.blockSure },
+        { action, text: messages.block, kind: 'danger', confirm: messages.blockSure },
       );
 }
 
 function factsCard(visit: ShopVisit, card: Card, names: ThingNames): Markup {
   const { language } = visit;
-  const words = visit.messages.giftCards;
+  const messages = visit.messages.giftCards;
   const { balance, customerId, expiresOn, note } = card;
   const fact = (title: string, value: Part) =>
     html`<div>
@@ -131,19 +131,19 @@ function factsCard(visit: ShopVisit, card: Card, names: ThingNames): Markup {
       <dd>${value}</dd>
     </div>`;
   return html`<dl class="card figures">
-      ${fact(words.balance, moneyIn(visit)(balance))}
-      ${fact(words.state, stateChip(visit, shownState(card.state, balance.amount)))}
-      ${fact(words.issuedOn, dayText(new Date(card.creationDate), language))}
-      ${fact(words.expiresOn, expiresOn === null ? words.never : dayOrMonth(expiresOn, false, language))}
+      ${fact(messages.balance, moneyIn(visit)(balance))}
+      ${fact(messages.state, giftCardChip(visit, shownState(card.state, balance.amount)))}
+      ${fact(messages.issuedOn, dayText(new Date(card.creationDate), language))}
+      ${fact(messages.expiresOn, expiresOn === null ? messages.never : dayOrMonth(expiresOn, false, language))}
       ${
         customerId !== null &&
         fact(
-          words.storeCreditOf,
+          messages.storeCreditOf,
           visit.may('customers_read')
             ? html`<a href="${adminPath(visit, `/customers/${customerId}`)}"
-                >${names.get(customerId) ?? words.customer}</a
+                >${names.get(customerId) ?? messages.customer}</a
               >`
-            : words.customer,
+            : messages.customer,
         )
       }
     </dl>
@@ -155,37 +155,37 @@ function ledgerCard(
   card: Card,
   { ledger, page, names }: { ledger: Ledger; page: number; names: ThingNames },
 ): Markup {
-  const words = visit.messages.giftCards;
+  const messages = visit.messages.giftCards;
   const link = (other: number, text: string) =>
     html`<a class="button" href="${pathOf(visit, card)}${other > 1 && `?page=${other}`}">${text}</a>`;
   const orderName = (orderId: string) => {
-    const name = names.get(orderId) ?? words.order;
+    const name = names.get(orderId) ?? messages.order;
     return visit.may('orders_read')
       ? html`<a href="${adminPath(visit, `/orders/${orderId}`)}">${name}</a>`
       : name;
   };
   return html`<section class="card" aria-labelledby="ledger">
-    <h2 id="ledger">${words.ledger}</h2>
+    <h2 id="ledger">${messages.ledger}</h2>
     <div class="list plain">
       <table>
         <thead>
           <tr>
-            <th scope="col">${words.date}</th>
-            <th scope="col">${words.entry}</th>
-            <th scope="col">${words.about}</th>
-            <th scope="col" class="number">${words.amount}</th>
+            <th scope="col">${messages.date}</th>
+            <th scope="col">${messages.entry}</th>
+            <th scope="col">${messages.about}</th>
+            <th scope="col" class="number">${messages.amount}</th>
           </tr>
         </thead>
         <tbody>
           ${ledger.items.map(
             ({ recordedOn, kind, orderId, reason, amount }) =>
               html`<tr>
-                <td data-title="${words.date}">${momentText(new Date(recordedOn), visit.language)}</td>
-                <td data-title="${words.entry}">${words.kinds[kind]}</td>
-                <td data-title="${words.about}">
+                <td data-title="${messages.date}">${momentText(new Date(recordedOn), visit.language)}</td>
+                <td data-title="${messages.entry}">${messages.kinds[kind]}</td>
+                <td data-title="${messages.about}">
                   ${orderId === null ? (reason ?? '–') : orderName(orderId)}
                 </td>
-                <td data-title="${words.amount}" class="number">${moneyIn(visit)(amount)}</td>
+                <td data-title="${messages.amount}" class="number">${moneyIn(visit)(amount)}</td>
               </tr>`,
           )}
         </tbody>
@@ -194,8 +194,8 @@ function ledgerCard(
     ${
       ledger.results > SHOWN_ENTRIES &&
       html`<p class="actions">
-        ${page > 1 && link(page - 1, words.newer)}
-        ${page * SHOWN_ENTRIES < ledger.results && link(page + 1, words.older)}
+        ${page > 1 && link(page - 1, messages.newer)}
+        ${page * SHOWN_ENTRIES < ledger.results && link(page + 1, messages.older)}
       </p>`
     }
   </section>`;
@@ -211,25 +211,25 @@ async function newestEntry(call: CallOperation, giftCardId: string): Promise<str
 
 /** Refuses a correction that is sent twice, or that was typed before the last change of the balance. */
 async function correct(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
-  const words = visit.messages.giftCards;
+  const messages = visit.messages.giftCards;
   const giftCardId = idOf(form);
   const body = readFields(CORRECTION, form, visit);
   const { balance } = await visit.inTransaction(async (call, tx) => {
     if (!(await lockGiftCard(tx, visit.shopId, giftCardId))) throw notFound();
-    if (!isUnchanged(form, await newestEntry(call, giftCardId))) throw conflict(words.changedMeanwhile);
+    if (!isUnchanged(form, await newestEntry(call, giftCardId))) throw conflict(messages.changedMeanwhile);
     return call(correctGiftCard, { params: { giftCardId }, body });
   });
-  return new Redirect(pathOf(visit, { giftCardId }), words.corrected({ amount: moneyIn(visit)(balance) }));
+  return new Redirect(pathOf(visit, { giftCardId }), messages.corrected({ amount: moneyIn(visit)(balance) }));
 }
 
 async function setState(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
-  const words = visit.messages.giftCards;
+  const messages = visit.messages.giftCards;
   const giftCardId = idOf(form);
   const { state } = readFields(STATE, form, visit);
   if (state !== 'active' && state !== 'blocked') throw notFound();
   await visit.call(setGiftCardState, { params: { giftCardId }, body: { state } });
   return new Redirect(
     pathOf(visit, { giftCardId }),
-    state === 'blocked' ? words.isBlocked : words.isUnblocked,
+    state === 'blocked' ? messages.isBlocked : messages.isUnblocked,
   );
 }

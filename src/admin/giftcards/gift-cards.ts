@@ -18,15 +18,15 @@ import { cardPages } from './card-page.ts';
 import { issuePages } from './issue.ts';
 import { owedPage } from './owed.ts';
 import { findListedCards, type ListedCard } from './queries.ts';
-import { SHOWN_STATES, shownState, stateChip, type ShownState } from './state.ts';
+import { SHOWN_STATES, shownState, giftCardChip, type ShownState } from './state.ts';
 
 const PATH = '/gift-cards';
 const ON_PAGE = 50;
 const END = /^[A-Z0-9]{4}$/;
 
 /** A code is money, so it is sent as a form: an address stays in the history of the browser and in logs. */
-const FIND = declareForm({ body: GiftCardCodeBody }, ({ giftCards: words }) => ({
-  code: { label: words.find, hint: words.findHint, isRequired: true, autocomplete: 'off' },
+const FIND = declareForm({ body: GiftCardCodeBody }, ({ giftCards: messages }) => ({
+  code: { label: messages.find, hint: messages.findHint, isRequired: true, autocomplete: 'off' },
 }));
 
 export function giftCardPages(pages: ShopPages): void {
@@ -100,64 +100,64 @@ const addressOf = (visit: ShopVisit, { state, lastCharacters }: Asked, before = 
   adminPath(visit, PATH, { state: state ?? '', end: lastCharacters ?? '', before });
 
 function stateTabs(visit: ShopVisit, asked: Asked): Markup {
-  const words = visit.messages.giftCards;
-  return html`<nav class="views" aria-label="${words.state}">
+  const messages = visit.messages.giftCards;
+  return html`<nav class="views" aria-label="${messages.state}">
     ${[null, ...SHOWN_STATES].map(
       (state) =>
         html`<a
           href="${addressOf(visit, { ...asked, state })}"
           ${state === asked.state && html`aria-current="page"`}
-          >${state === null ? words.all : words.states[state]}</a
+          >${state === null ? messages.all : messages.states[state]}</a
         >`,
     )}
   </nav>`;
 }
 
 function pageLinks(visit: ShopVisit, asked: Asked, last: ListedCard | undefined): Markup | false {
-  const words = visit.messages.giftCards;
+  const messages = visit.messages.giftCards;
   if (asked.before === null && !last) return false;
   return html`<p class="actions">
-    ${asked.before !== null && html`<a class="button" href="${addressOf(visit, asked)}">${words.newest}</a>`}
-    ${last && html`<a class="button" rel="next" href="${addressOf(visit, asked, last.giftCardId)}">${words.older}</a>`}
+    ${asked.before !== null && html`<a class="button" href="${addressOf(visit, asked)}">${messages.newest}</a>`}
+    ${last && html`<a class="button" rel="next" href="${addressOf(visit, asked, last.giftCardId)}">${messages.older}</a>`}
   </p>`;
 }
 
 function cardTable(visit: ShopVisit, cards: readonly ListedCard[]): Markup {
   const { db, language } = visit;
-  const words = visit.messages.giftCards;
-  if (cards.length === 0) return html`<p class="quiet">${words.empty}</p>`;
+  const messages = visit.messages.giftCards;
+  if (cards.length === 0) return html`<p class="quiet">${messages.empty}</p>`;
   return html`<div class="list">
     <table>
       <thead>
         <tr>
-          <th scope="col">${words.card}</th>
-          <th scope="col">${words.state}</th>
-          <th scope="col" class="number">${words.balance}</th>
-          <th scope="col">${words.issuedOn}</th>
-          <th scope="col">${words.expiresOn}</th>
+          <th scope="col">${messages.card}</th>
+          <th scope="col">${messages.state}</th>
+          <th scope="col" class="number">${messages.balance}</th>
+          <th scope="col">${messages.issuedOn}</th>
+          <th scope="col">${messages.expiresOn}</th>
         </tr>
       </thead>
       <tbody>
         ${cards.map(
           (card) =>
             html`<tr>
-              <td data-title="${words.card}">
+              <td data-title="${messages.card}">
                 <span
                   ><a href="${adminPath(visit, `${PATH}/${card.giftCardId}`)}"
-                    >${words.title({ end: card.lastCharacters })}</a
+                    >${messages.title({ end: card.lastCharacters })}</a
                   >
-                  ${card.isCredit && chip(words.storeCredit)}</span
+                  ${card.isCredit && chip(messages.storeCredit)}</span
                 >
               </td>
-              <td data-title="${words.state}">
-                ${stateChip(visit, shownState(giftCardState(card, db.now), card.balance))}
+              <td data-title="${messages.state}">
+                ${giftCardChip(visit, shownState(giftCardState(card, db.now), card.balance))}
               </td>
-              <td data-title="${words.balance}" class="number">
+              <td data-title="${messages.balance}" class="number">
                 ${amountText(card.balance, visit, card.currency)}
               </td>
-              <td data-title="${words.issuedOn}">${dayText(card.createdAt, language)}</td>
-              <td data-title="${words.expiresOn}">
-                ${card.expiresOn === null ? words.never : dayOrMonth(card.expiresOn, false, language)}
+              <td data-title="${messages.issuedOn}">${dayText(card.createdAt, language)}</td>
+              <td data-title="${messages.expiresOn}">
+                ${card.expiresOn === null ? messages.never : dayOrMonth(card.expiresOn, false, language)}
               </td>
             </tr>`,
         )}

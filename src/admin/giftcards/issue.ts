@@ -3,7 +3,7 @@ import { html } from '../../http/html.ts';
 import type { CallOperation } from '../../http/internal-call.ts';
 import type { FormRequest, PageRequest } from '../../http/page-kit.ts';
 import type { Static } from 'typebox';
-import { lastDayOf } from '../../giftcards/card.ts';
+import { lastDayOfCard } from '../../giftcards/card.ts';
 import { issueNewGiftCard, listGiftCards } from '../../giftcards/routes.ts';
 import type { IssuedGiftCardAnswer } from '../../giftcards/schema.ts';
 import { takeTimeOfCommit } from '../../platform/events/log.ts';
@@ -16,15 +16,15 @@ import { moneyIn } from '../orders/order-view.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { listStep } from './steps.ts';
+import { giftCardListStep } from './steps.ts';
 
 const PATH = '/gift-cards/new';
 
-const NEW_CARD = declareForm(issueNewGiftCard, ({ giftCards: words }) => ({
-  value: { kind: 'decimal', label: words.value, isRequired: true },
-  currency: { kind: 'choice', label: words.currency },
-  expiresOn: { kind: 'date', label: words.expiresOn, hint: words.expiresHint },
-  note: { label: words.note, hint: words.noteHint },
+const NEW_CARD = declareForm(issueNewGiftCard, ({ giftCards: messages }) => ({
+  value: { kind: 'decimal', label: messages.value, isRequired: true },
+  currency: { kind: 'choice', label: messages.currency },
+  expiresOn: { kind: 'date', label: messages.expiresOn, hint: messages.expiresHint },
+  note: { label: messages.note, hint: messages.noteHint },
 }));
 
 export function issuePages(pages: ShopPages): void {
@@ -39,13 +39,13 @@ export function issuePages(pages: ShopPages): void {
 async function showForm(visit: ShopVisit, _request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const { messages, settings, db } = visit;
   const words = messages.giftCards;
-  const values = { currency: settings.defaultCurrency, expiresOn: lastDayOf(settings.country, db.now) };
+  const values = { currency: settings.defaultCurrency, expiresOn: lastDayOfCard(settings.country, db.now) };
   const field = showFields(NEW_CARD, visit, { values, draft });
   const hasOneCurrency = settings.currencies.length === 1;
   return {
     title: words.issue,
     menu: 'marketing',
-    breadcrumbs: [listStep(visit)],
+    breadcrumbs: [giftCardListStep(visit)],
     main: html`<form method="post" class="card prose" action="${adminPath(visit, PATH)}">
       ${problemOf(draft)} ${versionField(await newestCard(visit.call))}
       <p class="hint">${words.issueText}</p>
@@ -86,28 +86,28 @@ async function issue(visit: ShopVisit, form: FormRequest): Promise<AdminPage> {
 /** The only page that holds the code. */
 function codePage(visit: ShopVisit, card: Static<typeof IssuedGiftCardAnswer>): AdminPage {
   const { language } = visit;
-  const words = visit.messages.giftCards;
+  const messages = visit.messages.giftCards;
   const { code, balance, expiresOn } = card;
   return {
-    title: words.issued,
+    title: messages.issued,
     menu: 'marketing',
-    breadcrumbs: [listStep(visit)],
-    actions: html`<button class="with-script" data-print>${words.print}</button>`,
+    breadcrumbs: [giftCardListStep(visit)],
+    actions: html`<button class="with-script" data-print>${messages.print}</button>`,
     scripts: [PRINT_SCRIPT],
-    main: html`<p class="problem gift-card-warning" role="status">${words.codeOnce}</p>
+    main: html`<p class="problem gift-card-warning" role="status">${messages.codeOnce}</p>
       <section class="card prose">
-        <h2>${words.worth({ amount: moneyIn(visit)(balance) })}</h2>
+        <h2>${messages.worth({ amount: moneyIn(visit)(balance) })}</h2>
         <p class="gift-card-code">${code}</p>
         <p>
-          ${words.howToRedeem}
-          ${expiresOn !== null && words.redeemableUntil({ day: dayOrMonth(expiresOn, false, language) })}
+          ${messages.howToRedeem}
+          ${expiresOn !== null && messages.redeemableUntil({ day: dayOrMonth(expiresOn, false, language) })}
         </p>
         <div class="actions">
-          <button type="button" data-copy-value="${code}" data-copied="${words.copied}" hidden>
-            ${words.copy}
+          <button type="button" data-copy-value="${code}" data-copied="${messages.copied}" hidden>
+            ${messages.copy}
           </button>
           <a class="button main" href="${adminPath(visit, `/gift-cards/${card.giftCardId}`)}"
-            >${words.toCard}</a
+            >${messages.toCard}</a
           >
         </div>
       </section>`,

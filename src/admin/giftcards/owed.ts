@@ -8,7 +8,7 @@ import { moneyIn } from '../orders/order-view.ts';
 import type { AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { listStep } from './steps.ts';
+import { giftCardListStep } from './steps.ts';
 
 const PATH = '/gift-cards/owed';
 
@@ -20,20 +20,20 @@ export function owedPage(pages: ShopPages): void {
 }
 
 async function showOwed(visit: ShopVisit, request: PageRequest): Promise<AdminPage> {
-  const words = visit.messages.giftCards;
+  const messages = visit.messages.giftCards;
   const typed = request.query('on') ?? '';
   const { on, items } = await visit.call(getGiftCardLiability, {
     query: isDate(typed) ? { on: typed } : {},
   });
   return {
-    title: words.owedOn({ day: dayOrMonth(on, false, visit.language) }),
+    title: messages.owedOn({ day: dayOrMonth(on, false, visit.language) }),
     menu: 'marketing',
-    breadcrumbs: [listStep(visit)],
+    breadcrumbs: [giftCardListStep(visit)],
     main: html`<form method="get" class="card prose" action="${adminPath(visit, PATH)}">
-        ${textField({ name: 'on', label: words.day, type: 'date', value: on, hint: words.dayHint })}
-        <button>${words.show}</button>
+        ${textField({ name: 'on', label: messages.day, type: 'date', value: on, hint: messages.dayHint })}
+        <button>${messages.show}</button>
       </form>
-      ${items.length === 0 && html`<p class="quiet">${words.noneOwed}</p>`}
+      ${items.length === 0 && html`<p class="quiet">${messages.noneOwed}</p>`}
       ${items.map(
         (sums) =>
           html`<section class="card prose" aria-labelledby="owed-${sums.currency}">
@@ -41,7 +41,7 @@ async function showOwed(visit: ShopVisit, request: PageRequest): Promise<AdminPa
             <dl class="pairs">
               ${SUMS.map((name) => {
                 const amount = moneyIn(visit)(sums[name]);
-                return html`<dt>${words.sums[name]}</dt>
+                return html`<dt>${messages.sums[name]}</dt>
                   <dd>${name === 'owed' ? html`<strong>${amount}</strong>` : amount}</dd>`;
               })}
             </dl>

@@ -19,5 +19,5 @@ const KINDS: Readonly<Record<ShownState, ChipKind>> = {
   expired: 'warning',
 };
 
-export const stateChip = ({ messages }: ShopVisit, state: ShownState): Markup =>
+export const giftCardChip = ({ messages }: ShopVisit, state: ShownState): Markup =>
   chip(messages.giftCards.states[state], KINDS[state]);

@@ -1,6 +1,6 @@
 import { adminPath, type ShopVisit } from '../visit.ts';
 
-export const listStep = (visit: ShopVisit) => ({
+export const giftCardListStep = (visit: ShopVisit) => ({
   href: adminPath(visit, '/gift-cards'),
   text: visit.messages.giftCards.list,
 });

@@ -15,7 +15,7 @@ import { mailServerProblem } from '../settings/mail-server.ts';
 import { taskCard } from '../automation/task-pages.ts';
 import { planCard } from './plan-card.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { comparePeriods, PERIODS, type Comparison, type Period } from './periods.ts';
+import { comparePeriods, PERIODS, type Comparison, type HomePeriod } from './periods.ts';
 import {
   countProblems,
   findBestSellers,
@@ -72,7 +72,7 @@ interface Sales {
   since: Date;
 }
 
-async function loadSales({ db, shopId, settings }: ShopVisit, period: Period): Promise<Sales> {
+async function loadSales({ db, shopId, settings }: ShopVisit, period: HomePeriod): Promise<Sales> {
   const { now } = db;
   const currency = settings.defaultCurrency;
   const dayBefore = (days: number) => dayOf(now.getTime() - days * DAY);
@@ -178,7 +178,7 @@ function taskList(visit: ShopVisit, { counts }: Tasks): Markup {
   </section>`;
 }
 
-function salesCard(visit: ShopVisit, { comparison }: Sales, period: Period): Markup {
+function salesCard(visit: ShopVisit, { comparison }: Sales, period: HomePeriod): Markup {
   const messages = visit.messages.home;
   const { current, before, today, days } = comparison;
   const money = (minor: number) => amountText(minor, visit);

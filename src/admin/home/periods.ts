@@ -3,9 +3,9 @@ import type { DaySales } from './queries.ts';
 
 /** The number of days covered by the figures of the home page. */
 export const PERIODS = [7, 30, 90] as const;
-export type Period = (typeof PERIODS)[number];
+export type HomePeriod = (typeof PERIODS)[number];
 
-export interface Totals {
+export interface HomeTotals {
   orders: number;
   gross: number;
 }
@@ -16,9 +16,9 @@ export interface ComparedDay extends DaySales {
 }
 
 export interface Comparison {
-  today: Totals;
-  current: Totals;
-  before: Totals;
+  today: HomeTotals;
+  current: HomeTotals;
+  before: HomeTotals;
   /** Every day of the period, including days without orders, oldest first. */
   days: readonly ComparedDay[];
 }
@@ -26,7 +26,7 @@ export interface Comparison {
 const DAY = 86_400_000;
 
 /** The last `period` days including today, compared with as many days before them. */
-export function comparePeriods(sales: readonly DaySales[], period: Period, now: Date): Comparison {
+export function comparePeriods(sales: readonly DaySales[], period: HomePeriod, now: Date): Comparison {
   const ofDay = new Map(sales.map((day) => [day.day, day]));
   const dayAt = (daysAgo: number): DaySales => {
     const day = dayOf(now.getTime() - daysAgo * DAY);
@@ -44,7 +44,7 @@ export function comparePeriods(sales: readonly DaySales[], period: Period, now: 
   };
 }
 
-function totalsOf(days: readonly DaySales[]): Totals {
+function totalsOf(days: readonly DaySales[]): HomeTotals {
   return days.reduce(
     (sum, { orders, gross }) => ({ orders: sum.orders + orders, gross: sum.gross + gross }),
     {

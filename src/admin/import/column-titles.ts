@@ -4,7 +4,7 @@ import { languageName } from '../components/language-name.ts';
 import type { ShopVisit } from '../visit.ts';
 import { fullKey } from '../../fields/value.ts';
 import type { CustomField } from '../../shops/settings/settings.ts';
-import { nameOf } from '../fields/field-inputs.ts';
+import { customFieldName } from '../fields/field-inputs.ts';
 
 /** The title of a column: `Name (German)`, `Price (EUR)`; a single language or currency is not named. */
 export function columnTitle(visit: ShopVisit, key: string): string {
@@ -13,7 +13,7 @@ export function columnTitle(visit: ShopVisit, key: string): string {
   const titles: Readonly<Record<string, unknown>> = messages.import.columns;
   const title = titles[base];
   const field = settings.customFields.find((one) => isOfProducts(one) && base === `field.${fullKey(one)}`);
-  const name = field ? nameOf(field, visit) : typeof title === 'string' ? title : base;
+  const name = field ? customFieldName(field, visit) : typeof title === 'string' ? title : base;
   if (part === undefined) return name;
   if (settings.currencies.includes(part)) {
     return settings.currencies.length === 1 ? name : `${name} (${part})`;

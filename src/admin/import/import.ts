@@ -7,6 +7,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { UPLOAD_LIMIT } from '../../http/upload.ts';
 import { isId } from '../../kernel/ids.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { fileField } from '../components/file-form.ts';
 import { problemOf } from '../components/form.ts';
 import { chip, type ChipKind } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
@@ -89,18 +90,7 @@ async function showFiles(visit: ShopVisit, _request: PageRequest, draft?: Draft)
             enctype="multipart/form-data"
           >
             <h2>${messages.newTitle}</h2>
-            <div class="field">
-              <label for="file">${messages.file}</label>
-              <input
-                type="file"
-                id="file"
-                name="file"
-                accept=".csv,.tsv,.txt,.zip,text/csv,text/tab-separated-values,text/plain,application/zip"
-                aria-describedby="file-hint"
-                required
-              />
-              <p class="hint" id="file-hint">${messages.fileHint}</p>
-            </div>
+            ${fileField({ label: messages.file, hint: messages.fileHint, accept: '.csv,.tsv,.txt,.zip,text/csv,text/tab-separated-values,text/plain,application/zip' })}
             <button class="main">${messages.send}</button>
           </form>
           <form class="card" method="post" action="${adminPath(visit, '/products/import/paste')}">

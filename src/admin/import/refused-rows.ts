@@ -15,7 +15,7 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { loadImport } from './import-page.ts';
 import { storeImport } from './new-import.ts';
 import { columnTitle } from './column-titles.ts';
-import { cellInput, CELLS, reasonText } from './report.ts';
+import { cellInput, CELLS, rowRefusal } from './report.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
 /** The refused rows: as a file to fix elsewhere, or fixed on the page. */
@@ -66,7 +66,7 @@ async function* refusedLines(visit: ShopVisit, found: StoredImport): AsyncGenera
   const reasons = new Map<number, string>();
   for await (const problem of eachProblem(visit.db, visit.shopId, found.importId)) {
     const column = problem.column === null ? '' : `${columnTitle(visit, problem.column)}: `;
-    reasons.set(problem.line, column + reasonText(visit, problem));
+    reasons.set(problem.line, column + rowRefusal(visit, problem));
   }
   const pause = newPauses();
   let isFirst = true;

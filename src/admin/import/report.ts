@@ -151,12 +151,12 @@ function problemRow(visit: ShopVisit, { reading }: StoredImport, problem: RowPro
             />`
       }
     </td>
-    <td>${reasonText(visit, problem)}</td>
+    <td>${rowRefusal(visit, problem)}</td>
   </tr>`;
 }
 
 /** Why a row is refused, in the user's language. */
-export function reasonText({ messages }: ShopVisit, { code, values, text }: RowProblem): string {
+export function rowRefusal({ messages }: ShopVisit, { code, values, text }: RowProblem): string {
   const reasons: Readonly<Record<string, unknown>> = messages.import.problems;
   const reason = reasons[code];
   if (typeof reason === 'function') return (reason as (given: typeof values) => string)(values);

@@ -19,7 +19,7 @@ export function campaignColumns(visit: ShopVisit): Column<ListedCampaign>[] {
       cell: ({ name }) => textIn(name, locale, settings.defaultLocale) ?? Object.values(name)[0],
     },
     { name: 'discount', title: messages.discount, cell: (row) => discountText(visit, row) },
-    { name: 'state', title: messages.state, cell: (row) => stateChip(visit, row) },
+    { name: 'state', title: messages.state, cell: (row) => campaignChip(visit, row) },
     { name: 'used', title: messages.used, isNumeric: true, cell: (row) => usedText(visit, row) },
     {
       name: 'codes',
@@ -51,7 +51,7 @@ export function usedText(
     : messages.coupons.usedOf({ used: number(used), limit: number(campaignUsageLimit) });
 }
 
-export function stateChip({ messages, db }: ShopVisit, campaign: ListedCampaign): Markup {
+export function campaignChip({ messages, db }: ShopVisit, campaign: ListedCampaign): Markup {
   const { states } = messages.coupons;
   const { validFrom, validTo, used, campaignUsageLimit, codes } = campaign;
   if (validTo && validTo < db.now) return chip(states.ended);

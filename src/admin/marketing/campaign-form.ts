@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { findProductsById, findProductsByNumber } from '../../coupons/queries.ts';
-import { KINDS } from '../../coupons/campaign.ts';
+import { BENEFIT_KINDS } from '../../coupons/campaign.ts';
 import { addCampaignCoupon, createCouponCampaign } from '../../coupons/routes.ts';
 import { NewCouponCampaign, type CouponCampaign, type CouponCampaignChange } from '../../coupons/schema.ts';
 import { badRequest } from '../../http/errors.ts';
@@ -44,7 +44,7 @@ const DISCOUNT = declareForm({ body: NewCouponCampaign.properties.type }, ({ cou
     kind: 'choice',
     label: messages.kind,
     input: 'kind',
-    choices: KINDS.map((value) => ({ value, text: messages.kinds[value] })),
+    choices: BENEFIT_KINDS.map((value) => ({ value, text: messages.kinds[value] })),
   },
   amount: { kind: 'decimal', label: messages.amount, hint: messages.amountHint },
   waiveShippingCosts: { kind: 'tick', label: messages.waive, input: 'waive' },
@@ -54,11 +54,11 @@ export const IDENTIFIER = declareForm(createCouponCampaign, ({ coupons: messages
   identifier: { label: messages.identifier, hint: messages.identifierHint },
 }));
 
-export const CODE = declareForm(addCampaignCoupon, ({ coupons: messages }) => ({
+export const COUPON_CODE = declareForm(addCampaignCoupon, ({ coupons: messages }) => ({
   code: { label: messages.code },
 }));
 
-export const CAMPAIGN_OPTIONS = optionsOf(DISCOUNT, CAMPAIGN, IDENTIFIER, CODE);
+export const CAMPAIGN_OPTIONS = optionsOf(DISCOUNT, CAMPAIGN, IDENTIFIER, COUPON_CODE);
 
 export type ShownCampaign = Static<typeof CouponCampaign>;
 

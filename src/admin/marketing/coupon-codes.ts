@@ -7,7 +7,7 @@ import { problemOf } from '../components/form.ts';
 import { chip, dayText } from '../components/format.ts';
 import type { Draft } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { CODE } from './campaign-form.ts';
+import { COUPON_CODE } from './campaign-form.ts';
 import { findCodesAfter, MAX_COUNTED_CODES, type ListedCampaign, type ListedCode } from './queries.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
@@ -18,7 +18,7 @@ const NEW_CODES = declareForm(makeCouponCodes, ({ coupons: messages }) => ({
   prefix: { label: messages.prefix },
 }));
 
-export const CODES_OPTIONS = optionsOf(NEW_CODES, CODE);
+export const CODES_OPTIONS = optionsOf(NEW_CODES, COUPON_CODE);
 
 export const typedCodes = (visit: ShopVisit, form: FormRequest) => readFields(NEW_CODES, form, visit);
 
@@ -45,7 +45,7 @@ export function codesCard(
     ${
       visit.may('coupons_write') &&
       html`<form method="post" action="${adminPath(visit, `${path}/codes`)}" class="row code-form">
-          ${showFields(CODE, visit, { draft })('code', { isRequired: true })}
+          ${showFields(COUPON_CODE, visit, { draft })('code', { isRequired: true })}
           <button>${messages.addCode}</button>
         </form>
         <details ${Boolean(draft?.field('count')) && html`open`}>

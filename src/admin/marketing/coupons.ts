@@ -18,9 +18,9 @@ import { requireUnchanged, versionField } from '../components/version.ts';
 import type { AdminPage } from '../page.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { campaignColumns, discountText, stateChip, usedText } from './campaign-columns.ts';
+import { campaignColumns, discountText, campaignChip, usedText } from './campaign-columns.ts';
 import { codesCard, CODES_OPTIONS, codesText, SHOWN_CODES, typedCodes } from './coupon-codes.ts';
-import { CAMPAIGN_OPTIONS, campaignFields, CODE, IDENTIFIER, typedCampaign } from './campaign-form.ts';
+import { CAMPAIGN_OPTIONS, campaignFields, COUPON_CODE, IDENTIFIER, typedCampaign } from './campaign-form.ts';
 import {
   countCampaigns,
   findCampaignDays,
@@ -78,7 +78,7 @@ export function coupons(pages: ShopPages): void {
           breadcrumbs: [marketingStep(visit)],
           main: html`<form method="post" class="card prose">
             ${problemOf(draft)} ${await campaignFields(visit, undefined, draft)}
-            ${showFields(CODE, visit, { draft })('code', { label: messages.firstCode, hint: messages.firstCodeHint })}
+            ${showFields(COUPON_CODE, visit, { draft })('code', { label: messages.firstCode, hint: messages.firstCodeHint })}
             ${showFields(IDENTIFIER, visit, { draft })('identifier')}
             <button class="main">${visit.messages.form.save}</button>
           </form>`,
@@ -86,7 +86,7 @@ export function coupons(pages: ShopPages): void {
       },
       save: async (visit, form) => {
         const { messages } = visit;
-        const { code } = readFields(CODE, form, visit);
+        const { code } = readFields(COUPON_CODE, form, visit);
         const campaign = await typedCampaign(visit, form);
         const { identifier } = readFields(IDENTIFIER, form, visit);
         const body = { ...campaign, identifier: identifier || identifierOf(campaign.name) };
@@ -133,7 +133,7 @@ export function coupons(pages: ShopPages): void {
         const { messages } = visit;
         const { campaignId } = await readCampaign(visit, form);
         const path = adminPath(visit, `/marketing/coupons/${campaignId}`);
-        const { code } = readFields(CODE, form, visit);
+        const { code } = readFields(COUPON_CODE, form, visit);
         if (code !== '') {
           await addCode(visit.call, campaignId, code);
           return new Redirect(path, messages.coupons.codeAdded({ code }));
@@ -234,7 +234,7 @@ async function campaignPage(
           </div>
           <div>
             <dt>${messages.state}</dt>
-            <dd>${stateChip(visit, listed)}</dd>
+            <dd>${campaignChip(visit, listed)}</dd>
           </div>
           <div>
             <dt>${messages.used}</dt>

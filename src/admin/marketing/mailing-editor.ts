@@ -293,23 +293,23 @@ function noteOf({ messages: { mailings } }: ShopVisit, type: BlockType): string 
 }
 
 function previewFrames(visit: ShopVisit, path: string, locale: string): Markup {
-  const { pages: words, mailings } = visit.messages;
+  const { pages: messages, mailings } = visit.messages;
   const address = adminPath(visit, `${path}/preview`, { locale });
   const frame = (kind: 'phone' | 'wide') =>
     html`<figure>
-      <figcaption>${words[kind]}</figcaption>
+      <figcaption>${messages[kind]}</figcaption>
       <iframe
         class="${kind}"
         src="${address}"
-        title="${words.preview}: ${words[kind]}"
+        title="${messages.preview}: ${messages[kind]}"
         loading="lazy"
         sandbox=""
       ></iframe>
     </figure>`;
   return html`<section class="card" id="preview">
-    <h2>${words.preview}</h2>
+    <h2>${messages.preview}</h2>
     <p class="hint">${mailings.previewHint}</p>
-    <div class="page-previews" role="group" aria-label="${words.preview}" tabindex="0">
+    <div class="page-previews" role="group" aria-label="${messages.preview}" tabindex="0">
       ${frame('phone')} ${frame('wide')}
     </div>
   </section>`;

@@ -6,12 +6,12 @@ import type { Choice } from '../components/form.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 
 /** The button that was pressed, and when the emails go out. */
-export const STATE = declareForm(setMailingState, ({ mailings: words }) => ({
-  state: { kind: 'hidden', label: words.state },
+export const STATE = declareForm(setMailingState, ({ mailings: messages }) => ({
+  state: { kind: 'hidden', label: messages.state },
   sendAt: {
     kind: 'datetime-local',
-    label: words.sendAtUtc,
-    hint: words.sendAtHint,
+    label: messages.sendAtUtc,
+    hint: messages.sendAtHint,
     maxLength: MAX_FIELD_LENGTH,
   },
 }));

@@ -1,6 +1,6 @@
 import type { LibraryPicture } from '../../catalogue/media/queries.ts';
 import { imagePath, imageUrl, type Classifier } from '../../platform/media/images.ts';
-import { documentOf } from '../../shops/settings/conversion.ts';
+import { settingsAsFile } from '../../shops/settings/conversion.ts';
 import type { SettingsFile } from '../../shops/settings/file.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import type { ShopVisit } from '../visit.ts';
@@ -62,6 +62,6 @@ export function settingsWithPicture(
 ): SettingsFile {
   const path = picture ? pathOfPicture(visit, picture, SIZES[place]) : null;
   if (place === 'logo') return { logoUrl: path };
-  const { picture: _replaced, ...home } = documentOf(visit.settings, { textsByLocale: true }).home ?? {};
+  const { picture: _replaced, ...home } = settingsAsFile(visit.settings, { textsByLocale: true }).home ?? {};
   return { home: { ...home, ...(path !== null && { picture: path }) } };
 }

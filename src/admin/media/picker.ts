@@ -10,13 +10,13 @@ import { isPicturePlace, pathOfPicture, PLACE_PATHS, type PicturePlace } from '.
  * What a picture is chosen for. The picker is the media library with a button at each picture. A link leads to it; with
  * scripts it opens in a dialog over the page that asks for a picture (`assets/admin-picker.js`).
  */
-export type Target =
+export type PickTarget =
   | { kind: PicturePlace }
   | { kind: 'product' | 'category'; id: string }
   /** A text with markup: the picture is inserted by the editor. */
   | { kind: 'text' };
 
-const PERMISSIONS: Readonly<Record<Target['kind'], Permission>> = {
+const PERMISSIONS: Readonly<Record<PickTarget['kind'], Permission>> = {
   logo: 'settings_write',
   home: 'settings_write',
   product: 'products_write',
@@ -25,9 +25,10 @@ const PERMISSIONS: Readonly<Record<Target['kind'], Permission>> = {
 };
 
 /** As an address names it: `logo`, `product.<id>`. */
-export const toParameter = (target: Target) => ('id' in target ? `${target.kind}.${target.id}` : target.kind);
+export const toParameter = (target: PickTarget) =>
+  'id' in target ? `${target.kind}.${target.id}` : target.kind;
 
-export function parseTarget(text: string): Target | undefined {
+export function parseTarget(text: string): PickTarget | undefined {
   const [kind = '', id = ''] = text.split('.', 2);
   if (kind === 'product' || kind === 'category') return isId(id) ? { kind, id } : undefined;
   if (kind === 'text') return { kind };
@@ -35,19 +36,19 @@ export function parseTarget(text: string): Target | undefined {
 }
 
 /** undefined: the library is only looked at, or the user may not change what the picture is for. */
-export function targetOf(visit: ShopVisit, { query }: PageRequest): Target | undefined {
+export function pickTarget(visit: ShopVisit, { query }: PageRequest): PickTarget | undefined {
   const target = parseTarget(query('for') ?? '');
   return target && visit.may(PERMISSIONS[target.kind]) ? target : undefined;
 }
 
 /** The page that shows a chosen picture. */
-export function pageOf(visit: ShopVisit, target: Exclude<Target, { kind: 'text' }>): string {
+export function pickTargetPage(visit: ShopVisit, target: Exclude<PickTarget, { kind: 'text' }>): string {
   if (!('id' in target)) return adminPath(visit, PLACE_PATHS[target.kind]);
   return adminPath(visit, `/${target.kind === 'product' ? 'products' : 'categories'}/${target.id}`);
 }
 
 /** `part`: the id of the part of the page that shows the chosen picture; without it, the page is loaded again. */
-export function pickerLink(visit: ShopVisit, target: Target, part?: string): Markup {
+export function pickerLink(visit: ShopVisit, target: PickTarget, part?: string): Markup {
   return html`<a
     class="button"
     href="${adminPath(visit, '/media', { for: toParameter(target) })}"
@@ -58,7 +59,12 @@ export function pickerLink(visit: ShopVisit, target: Target, part?: string): Mar
 }
 
 /** The button that chooses a picture. Without scripts, one copies the address for a text. */
-export function chooseButton(visit: ShopVisit, target: Target, picture: LibraryPicture, alt: string): Markup {
+export function chooseButton(
+  visit: ShopVisit,
+  target: PickTarget,
+  picture: LibraryPicture,
+  alt: string,
+): Markup {
   const messages = visit.messages.media;
   const { imageKey, name } = picture;
   const label = messages.chooseNamed({ name });

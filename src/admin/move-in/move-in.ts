@@ -27,6 +27,7 @@ import { isId } from '../../kernel/ids.ts';
 import { brandOf } from '../../platform/brand.ts';
 import { seal } from '../../platform/sealing.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { fileField } from '../components/file-form.ts';
 import { problemOf } from '../components/form.ts';
 import { chip, type ChipKind } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
@@ -48,12 +49,12 @@ const READABLE = /\.(?:csv|tsv|txt|zip)$/i;
 
 const API = declareForm(
   { body: Type.Object({ address: Type.String(), token: Type.String() }) },
-  ({ moveIn: words }) => ({
-    address: { kind: 'url', label: words.address, hint: words.addressHint, isRequired: true },
+  ({ moveIn: messages }) => ({
+    address: { kind: 'url', label: messages.address, hint: messages.addressHint, isRequired: true },
     token: {
       kind: 'password',
-      label: words.token,
-      hint: words.tokenHint,
+      label: messages.token,
+      hint: messages.tokenHint,
       autocomplete: 'off',
       isRequired: true,
     },
@@ -69,16 +70,16 @@ const OPTIONS = declareForm(
       nextInvoiceNumber: NextNumber,
     }),
   },
-  ({ moveIn: words }) => ({
-    only: { kind: 'ticks', label: words.kinds },
+  ({ moveIn: messages }) => ({
+    only: { kind: 'ticks', label: messages.kinds },
     nextOrderNumber: {
-      label: words.nextOrderNumber,
-      hint: words.nextOrderNumberHint,
+      label: messages.nextOrderNumber,
+      hint: messages.nextOrderNumberHint,
       inputMode: 'numeric',
     },
     nextInvoiceNumber: {
-      label: words.nextInvoiceNumber,
-      hint: words.nextInvoiceNumberHint,
+      label: messages.nextInvoiceNumber,
+      hint: messages.nextInvoiceNumberHint,
       inputMode: 'numeric',
     },
   }),
@@ -154,28 +155,28 @@ function systemName({ messages, config }: ShopVisit, system: MoveSystem): string
 }
 
 async function showStart(visit: ShopVisit): Promise<AdminPage> {
-  const words = visit.messages.moveIn;
+  const messages = visit.messages.moveIn;
   const moves = await findMoves(visit.db, visit.shopId);
   const systems: readonly MoveSystem[] = [...EXPORTS, 'epages'];
   return {
-    title: words.title,
+    title: messages.title,
     menu: 'settings',
     breadcrumbs: settingsBreadcrumbs(visit),
-    main: html`<p class="hint intro">${words.intro}</p>
+    main: html`<p class="hint intro">${messages.intro}</p>
       <div class="stack">
-        <nav class="cards" aria-label="${words.from}">
+        <nav class="cards" aria-label="${messages.from}">
           ${systems.map(
             (system) =>
               html`<a class="card" href="${adminPath(visit, `${PATH}/${system}`)}"
                 ><strong>${systemName(visit, system)}</strong>
-                <span class="quiet">${words.about[system]}</span></a
+                <span class="quiet">${messages.about[system]}</span></a
               >`,
           )}
         </nav>
         ${
           moves.length > 0 &&
           html`<section class="card" aria-labelledby="moves">
-            <h2 id="moves">${words.moves}</h2>
+            <h2 id="moves">${messages.moves}</h2>
             <ul class="things">
               ${moves.map((move) => moveItem(visit, move))}
             </ul>
@@ -186,19 +187,19 @@ async function showStart(visit: ShopVisit): Promise<AdminPage> {
 }
 
 function moveItem(visit: ShopVisit, { moveId, system, author, state }: ShopMove): Markup {
-  const words = visit.messages.moveIn;
+  const messages = visit.messages.moveIn;
   const name = systemName(visit, system);
   return html`<li>
     <span
       ><a href="${adminPath(visit, `${PATH}/${moveId}`)}">${name}</a><br />
-      <span class="quiet">${words.by({ author })}</span></span
+      <span class="quiet">${messages.by({ author })}</span></span
     >
     <span class="actions"
-      >${chip(words.states[state], STATE_KINDS[state])}
+      >${chip(messages.states[state], STATE_KINDS[state])}
       ${
         state !== 'importing' &&
         html`<form method="post" action="${adminPath(visit, `${PATH}/${moveId}/delete`)}">
-          <button class="link" aria-label="${words.remove({ name })}">×</button>
+          <button class="link" aria-label="${messages.remove({ name })}">×</button>
         </form>`
       }</span
     >
@@ -206,35 +207,28 @@ function moveItem(visit: ShopVisit, { moveId, system, author, state }: ShopMove)
 }
 
 function showUpload(visit: ShopVisit, system: ExportSystem, draft: Draft | undefined): AdminPage {
-  const words = visit.messages.moveIn;
+  const messages = visit.messages.moveIn;
   return {
-    title: words.fromSystem({ system: systemName(visit, system) }),
+    title: messages.fromSystem({ system: systemName(visit, system) }),
     menu: 'settings',
     breadcrumbs: startStep(visit),
     main: html`${problemOf(draft)}
       <form class="card" method="post" enctype="multipart/form-data">
-        <p>${words.how[system]}</p>
-        ${fileField(visit)}
-        <button class="main">${words.send}</button>
+        <p>${messages.how[system]}</p>
+        ${exportField(visit)}
+        <button class="main">${messages.send}</button>
       </form>`,
   };
 }
 
-function fileField(visit: ShopVisit): Markup {
-  const words = visit.messages.moveIn;
+function exportField(visit: ShopVisit): Markup {
+  const messages = visit.messages.moveIn;
   const megabytes = String(FILE_LIMIT / 1_048_576);
-  return html`<div class="field">
-    <label for="file">${words.file}</label>
-    <input
-      type="file"
-      id="file"
-      name="file"
-      accept=".csv,.tsv,.txt,.zip,text/csv,text/plain,application/zip"
-      aria-describedby="file-hint"
-      required
-    />
-    <p class="hint" id="file-hint">${words.fileHint({ megabytes, files: String(MAX_FILES) })}</p>
-  </div>`;
+  return fileField({
+    label: messages.file,
+    hint: messages.fileHint({ megabytes, files: String(MAX_FILES) }),
+    accept: '.csv,.tsv,.txt,.zip,text/csv,text/plain,application/zip',
+  });
 }
 
 async function saveFirstFile(visit: ShopVisit, system: ExportSystem, file: Upload): Promise<Redirect> {
@@ -286,27 +280,27 @@ const plainName = (name: string) =>
     .slice(-80);
 
 async function showApi(visit: ShopVisit, _request: PageRequest, draft?: Draft): Promise<AdminPage> {
-  const words = visit.messages.moveIn;
+  const messages = visit.messages.moveIn;
   const field = showFields(API, visit, { draft });
   return {
-    title: words.fromSystem({ system: systemName(visit, 'epages') }),
+    title: messages.fromSystem({ system: systemName(visit, 'epages') }),
     menu: 'settings',
     breadcrumbs: startStep(visit),
     main: html`<form class="card" method="post">
       ${problemOf(draft)}
-      <p>${words.how.epages}</p>
+      <p>${messages.how.epages}</p>
       ${field('address')} ${field('token')}
-      <button class="main">${words.next}</button>
+      <button class="main">${messages.next}</button>
     </form>`,
   };
 }
 
 async function saveApi(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
-  const words = visit.messages.moveIn;
+  const messages = visit.messages.moveIn;
   const { address, token } = readFields(API, form, visit);
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
-    throw badRequest(words.noAddress);
-  if (token === '') throw badRequest(words.noToken);
+    throw badRequest(messages.noAddress);
+  if (token === '') throw badRequest(messages.noToken);
   const moveId = await visit.db.transaction((tx) =>
     insertMove(tx, visit.shopId, {
       author: visit.user.email,
@@ -321,13 +315,13 @@ async function saveApi(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
 
 async function showMove(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
   const move = await loadMove(visit, request);
-  const words = visit.messages.moveIn;
+  const messages = visit.messages.moveIn;
   const isOpen =
     move.state === 'open' ||
     draft !== undefined ||
     (['checked', 'failed'].includes(move.state) && request.query('change') === 'yes');
   return {
-    title: words.fromSystem({ system: systemName(visit, move.system) }),
+    title: messages.fromSystem({ system: systemName(visit, move.system) }),
     menu: 'settings',
     breadcrumbs: startStep(visit),
     main: isOpen ? await optionsForm(visit, move, draft) : await moveView(visit, move),
@@ -335,7 +329,7 @@ async function showMove(visit: ShopVisit, request: PageRequest, draft?: Draft): 
 }
 
 async function optionsForm(visit: ShopVisit, move: ShopMove, draft: Draft | undefined): Promise<Markup> {
-  const words = visit.messages.moveIn;
+  const messages = visit.messages.moveIn;
   const { moveId, system, address, options } = move;
   const path = adminPath(visit, `${PATH}/${moveId}`);
   const files = system === 'epages' ? [] : await findMoveFiles(visit.db, visit.shopId, moveId);
@@ -348,9 +342,9 @@ async function optionsForm(visit: ShopVisit, move: ShopMove, draft: Draft | unde
   return html`<div class="stack">
     ${
       system === 'epages'
-        ? html`<section class="card"><p>${words.address}: ${address}</p></section>`
+        ? html`<section class="card"><p>${messages.address}: ${address}</p></section>`
         : html`<section class="card" aria-labelledby="files">
-            <h2 id="files">${words.files}</h2>
+            <h2 id="files">${messages.files}</h2>
             <ul class="things">
               ${files.map(
                 ({ name, bytes }) =>
@@ -363,16 +357,16 @@ async function optionsForm(visit: ShopVisit, move: ShopMove, draft: Draft | unde
               )}
             </ul>
             <form method="post" action="${path}/files" enctype="multipart/form-data">
-              ${fileField(visit)}
-              <button>${words.addFile}</button>
+              ${exportField(visit)}
+              <button>${messages.addFile}</button>
             </form>
           </section>`
     }
     <form class="card" method="post" action="${path}">
       ${problemOf(draft)}
-      <h2>${words.what}</h2>
+      <h2>${messages.what}</h2>
       <fieldset>
-        <legend>${words.kinds}</legend>
+        <legend>${messages.kinds}</legend>
         <div class="export-columns">
           ${IMPORTED.map(
             (kind) =>
@@ -383,14 +377,14 @@ async function optionsForm(visit: ShopVisit, move: ShopMove, draft: Draft | unde
                   value="${kind}"
                   ${chosen.includes(kind) && html`checked`}
                 />
-                ${words.imported[kind]}</label
+                ${messages.imported[kind]}</label
               >`,
           )}
         </div>
       </fieldset>
       ${field('nextOrderNumber')} ${field('nextInvoiceNumber')}
-      <button class="main">${words.check}</button>
-      <p class="hint">${words.checkHint}</p>
+      <button class="main">${messages.check}</button>
+      <p class="hint">${messages.checkHint}</p>
     </form>
   </div>`;
 }
@@ -398,10 +392,10 @@ async function optionsForm(visit: ShopVisit, move: ShopMove, draft: Draft | unde
 /** Stores what is imported, and starts the check, which writes nothing. */
 async function startCheck(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
   const { moveId } = await loadMove(visit, form);
-  const words = visit.messages.moveIn;
+  const messages = visit.messages.moveIn;
   const typed = readFields(OPTIONS, form, visit);
   const only = IMPORTED.filter((kind: Imported) => typed.only.includes(kind));
-  if (only.length === 0) throw badRequest(words.nothingChosen);
+  if (only.length === 0) throw badRequest(messages.nothingChosen);
   const nextOrderNumber = numberIn(visit, typed.nextOrderNumber);
   const nextInvoiceNumber = numberIn(visit, typed.nextInvoiceNumber);
   const options: MoveOptions = {

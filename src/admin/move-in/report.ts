@@ -37,65 +37,70 @@ export async function moveView(visit: ShopVisit, move: ShopMove): Promise<Markup
 }
 
 function progressCard(visit: ShopVisit, move: ShopMove, path: string): Markup {
-  const words = visit.messages.moveIn;
+  const messages = visit.messages.moveIn;
   const { state, recordsDone, recordsAll } = move;
   const all = state === 'importing' ? recordsAll : null;
   const done = numberText(visit, recordsDone);
-  const text = all === null ? words.read({ done }) : words.progress({ done, all: numberText(visit, all) });
+  const text =
+    all === null ? messages.read({ done }) : messages.progress({ done, all: numberText(visit, all) });
   return html`<section class="card">
-    <p>${state === 'checking' ? words.checkingText : words.importingText}</p>
+    <p>${state === 'checking' ? messages.checkingText : messages.importingText}</p>
     <progress
       ${all !== null && html`value="${Math.min(recordsDone, all)}" max="${all}"`}
-      aria-label="${words.states[state]}"
+      aria-label="${messages.states[state]}"
     >
       ${text}
     </progress>
     <p class="quiet" role="status">${text}</p>
-    <p class="without-script"><a class="button" href="${path}">${words.reload}</a></p>
+    <p class="without-script"><a class="button" href="${path}">${messages.reload}</a></p>
     ${countsTable(visit, move)}
   </section>`;
 }
 
 function resultCard(visit: ShopVisit, move: ShopMove, path: string): Markup {
-  const words = visit.messages.moveIn;
+  const messages = visit.messages.moveIn;
   const { state, error, pictures, unknownFiles, counts } = move;
   const isChecked = state === 'checked';
-  const text = isChecked ? words.checkedText : state === 'failed' ? words.failedText : words.doneText;
+  const text = isChecked
+    ? messages.checkedText
+    : state === 'failed'
+      ? messages.failedText
+      : messages.doneText;
   const fresh = Object.values(counts).reduce((sum, { created, changed }) => sum + created + changed, 0);
   return html`<section class="card">
     <p role="status">${text}</p>
     ${error !== null && html`<p class="problem" lang="en">${error}</p>`} ${countsTable(visit, move)}
-    ${pictures > 0 && html`<p>${words.pictures({ count: pictures })}</p>`}
-    ${unknownFiles.length > 0 && html`<p>${words.unknownFiles({ names: unknownFiles.join(', ') })}</p>`}
-    ${isChecked && fresh === 0 && html`<p class="quiet">${words.nothingNew}</p>`}
+    ${pictures > 0 && html`<p>${messages.pictures({ count: pictures })}</p>`}
+    ${unknownFiles.length > 0 && html`<p>${messages.unknownFiles({ names: unknownFiles.join(', ') })}</p>`}
+    ${isChecked && fresh === 0 && html`<p class="quiet">${messages.nothingNew}</p>`}
     <div class="actions">
-      ${isChecked && fresh > 0 && buttonForm({ action: `${path}/start`, text: words.start, kind: 'main' })}
-      ${state !== 'done' && html`<a class="button" href="${path}?change=yes">${words.change}</a>`}
-      ${state === 'done' && html`<a class="button main" href="${adminPath(visit, '/products')}">${words.toProducts}</a>`}
+      ${isChecked && fresh > 0 && buttonForm({ action: `${path}/start`, text: messages.start, kind: 'main' })}
+      ${state !== 'done' && html`<a class="button" href="${path}?change=yes">${messages.change}</a>`}
+      ${state === 'done' && html`<a class="button main" href="${adminPath(visit, '/products')}">${messages.toProducts}</a>`}
     </div>
   </section>`;
 }
 
 function countsTable(visit: ShopVisit, { counts }: ShopMove): Markup | false {
-  const words = visit.messages.moveIn;
+  const messages = visit.messages.moveIn;
   const kinds = Object.entries(counts) as [RecordKind, Counts][];
   if (kinds.length === 0) return false;
   return html`<div class="list plain">
     <table>
       <thead>
         <tr>
-          <th scope="col">${words.kind}</th>
-          ${COUNTED.map((what) => html`<th scope="col" class="number">${words.counts[what]}</th>`)}
+          <th scope="col">${messages.kind}</th>
+          ${COUNTED.map((what) => html`<th scope="col" class="number">${messages.counts[what]}</th>`)}
         </tr>
       </thead>
       <tbody>
         ${kinds.map(
           ([kind, count]) =>
             html`<tr>
-              <td data-title="${words.kind}">${words.records[kind]}</td>
+              <td data-title="${messages.kind}">${messages.records[kind]}</td>
               ${COUNTED.map(
                 (what) =>
-                  html`<td data-title="${words.counts[what]}" class="number">
+                  html`<td data-title="${messages.counts[what]}" class="number">
                     ${numberText(visit, count[what])}
                   </td>`,
               )}
@@ -107,37 +112,37 @@ function countsTable(visit: ShopVisit, { counts }: ShopMove): Markup | false {
 }
 
 function linesCard(visit: ShopVisit, move: ShopMove, lines: readonly MoveLine[], path: string): Markup {
-  const words = visit.messages.moveIn;
+  const messages = visit.messages.moveIn;
   return html`<section class="card" aria-labelledby="lines">
-    <h2 id="lines">${words.lines} <span class="count">${numberText(visit, move.lines)}</span></h2>
-    <p class="hint">${words.linesHint}</p>
+    <h2 id="lines">${messages.lines} <span class="count">${numberText(visit, move.lines)}</span></h2>
+    <p class="hint">${messages.linesHint}</p>
     <div class="list plain">
       <table>
         <thead>
           <tr>
-            <th scope="col">${words.place}</th>
-            <th scope="col">${words.kind}</th>
-            <th scope="col">${words.name}</th>
-            <th scope="col">${words.reason}</th>
+            <th scope="col">${messages.place}</th>
+            <th scope="col">${messages.kind}</th>
+            <th scope="col">${messages.name}</th>
+            <th scope="col">${messages.reason}</th>
           </tr>
         </thead>
         <tbody>
           ${lines.map(
             ({ kind, place, line, name, reason }) =>
               html`<tr>
-                <td data-title="${words.place}">
-                  ${line === null ? place : words.lineOf({ file: place, line: String(line) })}
+                <td data-title="${messages.place}">
+                  ${line === null ? place : messages.lineOf({ file: place, line: String(line) })}
                 </td>
-                <td data-title="${words.kind}">${words.records[kind as RecordKind]}</td>
-                <td data-title="${words.name}">${name}</td>
-                <td data-title="${words.reason}" lang="en">${reason}</td>
+                <td data-title="${messages.kind}">${messages.records[kind as RecordKind]}</td>
+                <td data-title="${messages.name}">${name}</td>
+                <td data-title="${messages.reason}" lang="en">${reason}</td>
               </tr>`,
           )}
         </tbody>
       </table>
     </div>
-    ${move.lines > lines.length && html`<p>${words.firstLines({ count: lines.length })}</p>`}
-    <p><a class="button" href="${path}/report.csv" hx-boost="false">${words.download}</a></p>
+    ${move.lines > lines.length && html`<p>${messages.firstLines({ count: lines.length })}</p>`}
+    <p><a class="button" href="${path}/report.csv" hx-boost="false">${messages.download}</a></p>
   </section>`;
 }
 

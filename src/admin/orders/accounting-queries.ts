@@ -7,7 +7,7 @@ import type { ListedManagedOrder } from '../../orders/list.ts';
 import type { Content } from '../../pricing/content.ts';
 
 /** Days in UTC; both are included. */
-export interface Period {
+export interface AccountingPeriod {
   from: Date;
   /** The first moment after the period. */
   end: Date;
@@ -37,7 +37,7 @@ const WITHOUT: readonly (keyof Content)[] = ['lines', 'coupon', 'offers'];
 export function findAccountedOrders(
   db: Queries,
   shopId: string,
-  { end }: Pick<Period, 'end'>,
+  { end }: Pick<AccountingPeriod, 'end'>,
   { after, limit }: { after: After; limit: number },
 ) {
   const columns = orderColumnsWith(sql`customer_order.content - ${WITHOUT}::text[] as content`);
@@ -73,7 +73,7 @@ export type AccountedCreditNote = Pick<
 export function findCreditNotes(
   db: Queries,
   shopId: string,
-  { end }: Pick<Period, 'end'>,
+  { end }: Pick<AccountingPeriod, 'end'>,
   { after, limit }: { after: After; limit: number },
 ) {
   return db.many<AccountedCreditNote>(sql`
@@ -90,7 +90,7 @@ export function findCreditNotes(
 export async function countPeriodDocuments(
   db: Queries,
   shopId: string,
-  { from, end }: Period,
+  { from, end }: AccountingPeriod,
   limit: number,
 ): Promise<number> {
   const row = await db.one<{ count: number }>(sql`
@@ -107,7 +107,7 @@ export type PeriodDocument = DocumentRow & { kind: DocumentKind; pdf: Buffer | n
 export function findPeriodDocuments(
   db: Queries,
   shopId: string,
-  { end }: Pick<Period, 'end'>,
+  { end }: Pick<AccountingPeriod, 'end'>,
   { after, limit }: { after: After; limit: number },
 ) {
   return db.many<PeriodDocument>(sql`

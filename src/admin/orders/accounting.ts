@@ -28,7 +28,7 @@ import {
   findPeriodDocuments,
   type AccountedCreditNote,
   type AccountedOrder,
-  type Period,
+  type AccountingPeriod,
 } from './accounting-queries.ts';
 import { datevBatch, datevFiles, hasDatevNumbers } from './datev.ts';
 import { documentTitleIn } from './documents.ts';
@@ -153,7 +153,7 @@ function typedPeriod({ db }: Pick<ShopVisit, 'db'>, request: PageRequest): { fro
   };
 }
 
-function periodOf(visit: ShopVisit, request: PageRequest): Period {
+function periodOf(visit: ShopVisit, request: PageRequest): AccountingPeriod {
   const { from, to } = typedPeriod(visit, request);
   const period = { from: new Date(from), end: new Date(Date.parse(to) + DAY) };
   const days = (period.end.getTime() - period.from.getTime()) / DAY;
@@ -163,10 +163,11 @@ function periodOf(visit: ShopVisit, request: PageRequest): Period {
   return period;
 }
 
-const daysText = ({ from, end }: Period) => `${dayOf(from)}-${dayOf(new Date(end.getTime() - DAY))}`;
+const daysText = ({ from, end }: AccountingPeriod) =>
+  `${dayOf(from)}-${dayOf(new Date(end.getTime() - DAY))}`;
 
 /** Orders first, then credit notes with negative amounts. */
-async function* accountingText(visit: ShopVisit, period: Period): AsyncGenerator<string> {
+async function* accountingText(visit: ShopVisit, period: AccountingPeriod): AsyncGenerator<string> {
   const { db, shopId } = visit;
   const pause = newPauses();
   const titles = visit.messages.accounting.columns;
@@ -193,7 +194,7 @@ async function* accountingText(visit: ShopVisit, period: Period): AsyncGenerator
 /**
  * Each document with its files, a few in memory at a time, and at the end their checksums: `sha256sum -c` reads them.
  */
-async function* documentFiles(visit: ShopVisit, period: Period): AsyncGenerator<ZipEntry> {
+async function* documentFiles(visit: ShopVisit, period: AccountingPeriod): AsyncGenerator<ZipEntry> {
   const documents = inParts(period, (part) => findPeriodDocuments(visit.db, visit.shopId, period, part), {
     limit: FILES_AT_ONCE,
     placeOf: ({ issuedAt, documentId }) => ({ at: issuedAt, id: documentId }),

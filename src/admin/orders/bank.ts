@@ -10,16 +10,17 @@ import {
   countOpenEntries,
   findOpenEntries,
   findPayableOrders,
-  findWaitingOrders,
+  findOrdersToPay,
   markIgnored,
   saveCredits,
   type BankEntry,
 } from '../../orders/bank/queries.ts';
-import { recordEntries, type EntryPayment } from '../../orders/bank/record.ts';
+import { recordBankEntries, type EntryPayment } from '../../orders/bank/record.ts';
 import { MAX_STATEMENT_BYTES, readStatement } from '../../orders/bank/statement.ts';
 import { StatementProblem } from '../../orders/bank/statement-problem.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { brandOf } from '../../platform/brand.ts';
+import { fileField } from '../components/file-form.ts';
 import { problemOf } from '../components/form.ts';
 import { amountText, chip, type ChipKind } from '../components/format.ts';
 import type { AdminPage } from '../page.ts';
@@ -71,7 +72,7 @@ export function bankPages(pages: ShopPages): void {
     async (visit, form) => {
       const payments = await chosenPayments(visit, form);
       const recorded = await visit.db.transaction(async (tx) => {
-        const count = await recordEntries(tx, visit.shopId, payments, visit.user.userId.toUpperCase());
+        const count = await recordBankEntries(tx, visit.shopId, payments, visit.user.userId.toUpperCase());
         if (count > 0) await recordAction(tx, visit, `${PATH}/record`, { payments: String(count) });
         return count;
       });
@@ -142,7 +143,7 @@ async function loadProposals({ db, shopId }: ShopVisit): Promise<Proposal<BankEn
   }
   const [named, waiting] = await Promise.all([
     findPayableOrders(db, shopId, [...references]),
-    findWaitingOrders(db, shopId, [...new Set(entries.map(({ amount }) => amount))], MAX_WAITING),
+    findOrdersToPay(db, shopId, [...new Set(entries.map(({ amount }) => amount))], MAX_WAITING),
   ]);
   return matchEntries(entries, { named, waiting });
 }
@@ -160,20 +161,7 @@ async function showEntries(visit: ShopVisit, _request: PageRequest, draft?: Draf
     main: html`${problemOf(draft)}
       <form class="card" method="post" action="${adminPath(visit, PATH)}" enctype="multipart/form-data">
         <p class="hint">${messages.intro({ product: brandOf(visit.config).name })}</p>
-        <div class="field">
-          <label for="file">${messages.file}</label>
-          <input
-            type="file"
-            id="file"
-            name="file"
-            accept=".xml,.csv,.txt,text/xml,application/xml,text/csv,text/plain"
-            aria-describedby="file-hint"
-            required
-          />
-          <p class="hint" id="file-hint">
-            ${messages.fileHint({ megabytes: String(MAX_STATEMENT_BYTES / 1_048_576) })}
-          </p>
-        </div>
+        ${fileField({ label: messages.file, hint: messages.fileHint({ megabytes: String(MAX_STATEMENT_BYTES / 1_048_576) }), accept: '.xml,.csv,.txt,text/xml,application/xml,text/csv,text/plain' })}
         <button class="main">${messages.send}</button>
       </form>
       ${entriesCard(visit, proposals, count)}`,

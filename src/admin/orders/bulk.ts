@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { finaliseInvoice } from '../../orders/documents/routes.ts';
-import { createShipment } from '../../orders/manage-shipments.ts';
-import { UNDO_MINUTES } from '../../orders/undo-shipment.ts';
+import { UNDO_MINUTES, createShipment } from '../../orders/manage-shipments.ts';
 import { badRequest, HttpError } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';

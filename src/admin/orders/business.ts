@@ -9,7 +9,7 @@ import type { ShopPages } from '../pages.ts';
 import { redirectWithNotice } from '../refused-button.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import type { OrderAction } from './action.ts';
-import { readOrder, type OrderView } from './order-view.ts';
+import { readManagedOrder, type OrderView } from './order-view.ts';
 
 const BUYER = declareForm(updateOrderBuyer, ({ orders: { business: messages } }) => ({
   buyerReference: { label: messages.buyerReference, hint: messages.buyerReferenceHint },
@@ -92,7 +92,7 @@ function correction({ visit, order }: OrderView): Markup | false {
 /** The register is asked outside of the transaction in which other actions change an order. */
 export function businessPages(pages: ShopPages): void {
   pages.post('/orders/:orderId/vat-check', 'orders_write', async (visit, { params }) => {
-    const { orderId } = await readOrder(visit, params['orderId']!);
+    const { orderId } = await readManagedOrder(visit, params['orderId']!);
     return noticeOf(visit, orderId, async () => {
       const { management } = await visit.call(checkOrderVatNumber, { params: { orderId } });
       const { result } = management.buyer.vatCheck!;
@@ -101,7 +101,7 @@ export function businessPages(pages: ShopPages): void {
   });
 
   pages.post('/orders/:orderId/tax-correction', 'orders_write', async (visit, { params }) => {
-    const { orderId } = await readOrder(visit, params['orderId']!);
+    const { orderId } = await readManagedOrder(visit, params['orderId']!);
     return noticeOf(visit, orderId, async () => {
       await visit.call(correctOrderTax, { params: { orderId } });
       return { text: visit.messages.orders.business.corrected };

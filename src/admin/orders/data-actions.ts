@@ -2,17 +2,21 @@ import type { Static } from 'typebox';
 import type { JsonPatch } from '../../http/json-patch.ts';
 import { cancelOrder } from '../../orders/manage.ts';
 import { updateOrder } from '../../orders/routes.ts';
-import { html } from '../../http/html.ts';
+import { type Markup, html } from '../../http/html.ts';
 import { MAX_NOTE_LENGTH } from '../../orders/patch.ts';
 import { Order } from '../../orders/schema.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
-import { ADDRESS, addressFields, ORDER_ADDRESS_FIELDS, typedAddress } from '../components/address-form.ts';
-import { declareForm, readFields, showFields } from '../components/declared-form.ts';
+import { ADDRESS, ORDER_ADDRESS_FIELDS, addressFields, typedAddress } from '../components/address-form.ts';
+import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
 import { versionOf } from '../components/version.ts';
-import { adminPath, type ShopVisit } from '../visit.ts';
+import { type ShopVisit, adminPath } from '../visit.ts';
 import type { OrderAction, SavedAction } from './action.ts';
-import { readOrder } from './order-view.ts';
-import type { FormRequest } from '../../http/page-kit.ts';
+import { readManagedOrder } from './order-view.ts';
+import { type FormRequest, Redirect } from '../../http/page-kit.ts';
+import { notFound } from '../../http/errors.ts';
+import { isId } from '../../kernel/ids.ts';
+import { getOrderTags, setOrderTags } from '../../orders/tags.ts';
+import type { ShopPages } from '../pages.ts';
 
 export const NOTE = declareForm({ body: Order }, ({ orders: { note: messages } }) => ({
   internalNote: { kind: 'long text', label: messages.label, hint: messages.hint, maxLength: MAX_NOTE_LENGTH },
@@ -92,9 +96,44 @@ async function patched(
   before: Readonly<Record<string, string>>,
 ): Promise<SavedAction> {
   await visit.call(updateOrder, { params: { orderId }, body });
-  const version = versionOf(await readOrder(visit, orderId));
+  const version = versionOf(await readManagedOrder(visit, orderId));
   return {
     text: visit.messages.form.saved,
     undo: { action: adminPath(visit, `/orders/${orderId}/${name}`), fields: { ...before, version } },
   };
+}
+
+const TAGS = declareForm(setOrderTags, ({ automation: { orderTags: messages } }) => ({
+  tags: { kind: 'tags', label: messages.title, hint: messages.hint },
+}));
+
+/** Saves the tags of an order. */
+export function orderTagPages(pages: ShopPages): void {
+  pages.post(
+    '/orders/:orderId/tags',
+    'orders_write',
+    async (visit, form) => {
+      const orderId = form.params['orderId']!;
+      if (!isId(orderId)) throw notFound();
+      const { tags } = readFields(TAGS, form, visit);
+      await visit.call(setOrderTags, { params: { orderId: orderId.toUpperCase() }, body: { tags } });
+      return new Redirect(adminPath(visit, `/orders/${orderId}`), visit.messages.automation.orderTags.saved);
+    },
+    optionsOf(TAGS),
+  );
+}
+
+export async function tagCard(visit: ShopVisit, orderId: string): Promise<Markup> {
+  const messages = visit.messages.automation.orderTags;
+  const { tags } = await visit.call(getOrderTags, { params: { orderId } });
+  if (!visit.may('orders_write')) {
+    return html`<section class="card">
+      <h2>${messages.title}</h2>
+      <p>${tags.join(', ')}</p>
+    </section>`;
+  }
+  return html`<form method="post" class="card" action="${adminPath(visit, `/orders/${orderId}/tags`)}">
+    ${showFields(TAGS, visit, { values: { tags }, draft: undefined })('tags')}
+    <button>${visit.messages.form.save}</button>
+  </form>`;
 }

@@ -21,7 +21,7 @@ import {
 } from '../../orders/datev/extf.ts';
 import { countPayments, findBookedDocuments, findBookedPayments } from '../../orders/datev/queries.ts';
 import type { ShopVisit } from '../visit.ts';
-import { countPeriodDocuments, type Period } from './accounting-queries.ts';
+import { countPeriodDocuments, type AccountingPeriod } from './accounting-queries.ts';
 import { inParts } from './in-parts.ts';
 
 /** Documents, and as many payments: more would be too large for the memory. */
@@ -44,7 +44,7 @@ export function hasDatevNumbers({ accounting }: Pick<ShopVisit['settings'], 'acc
 /** The header of the files of a period. Refuses a period that DATEV would not accept. */
 export async function datevBatch(
   { db, shopId, settings, messages, language }: ShopVisit,
-  period: Period,
+  period: AccountingPeriod,
   { from, to }: { from: string; to: string },
 ): Promise<DatevBatch> {
   const { advisorNumber, clientNumber, fiscalYearStart: start } = settings.accounting;
@@ -80,7 +80,7 @@ export async function datevBatch(
 /** The bookings, in files of limited size, then the debtors, and a list of what DATEV cannot take. */
 export async function* datevFiles(
   visit: ShopVisit,
-  period: Period,
+  period: AccountingPeriod,
   { header, ledger }: DatevBatch,
 ): AsyncGenerator<ZipEntry> {
   const pause = newPauses();
@@ -111,7 +111,7 @@ export async function* datevFiles(
 }
 
 /** Documents first, then payments; those in another currency than euros, of which DATEV wants the rate, are left out. */
-async function* bookedRows({ db, shopId }: ShopVisit, period: Period, ledger: Ledger) {
+async function* bookedRows({ db, shopId }: ShopVisit, period: AccountingPeriod, ledger: Ledger) {
   const documents = inParts(period, (part) => findBookedDocuments(db, shopId, period, part), {
     limit: ROWS_AT_ONCE,
     placeOf: ({ issuedAt, documentId }) => ({ at: issuedAt, id: documentId }),

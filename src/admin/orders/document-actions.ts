@@ -14,7 +14,7 @@ import type { OrderAction } from './action.ts';
 import { contentLineName } from './chosen-lines.ts';
 import { documentTitleIn } from './documents.ts';
 import { invoiceRow, LINE } from './line-form.ts';
-import { readOrder, type OrderAmount, type OrderView } from './order-view.ts';
+import { readManagedOrder, type OrderAmount, type OrderView } from './order-view.ts';
 import { sellerNotice } from './seller-notice.ts';
 
 const INVOICE = declareForm(finaliseInvoice, ({ orders: { documents: messages } }) => ({
@@ -113,7 +113,7 @@ export const credit: OrderAction = {
 
 /** Refunds the amount of a credit note, less what was refunded for the same items. false: nothing is left. */
 async function refundCredit(visit: ShopVisit, orderId: string, total: OrderAmount): Promise<boolean> {
-  const { management } = await readOrder(visit, orderId);
+  const { management } = await readManagedOrder(visit, orderId);
   const amount = Math.min(total.amount, management.refundableAmount.amount);
   if (amount <= 0) return false;
   await visit.call(createOrderRefund, { params: { orderId }, body: { amount } });

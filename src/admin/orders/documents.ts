@@ -4,7 +4,7 @@ import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { ELECTRONIC_FORMATS } from '../../orders/documents/electronic-format.ts';
-import { missingFor } from '../../orders/documents/electronic-model.ts';
+import { missingFacts } from '../../orders/documents/electronic-model.ts';
 import { electronicFile, fileOf, networkFormat } from '../../orders/documents/file.ts';
 import { leavesUnion, proformaOf } from '../../orders/documents/proforma.ts';
 import { findDocument, toDocumentFacts, type DocumentRow } from '../../orders/documents/queries.ts';
@@ -117,7 +117,7 @@ function electronicLinks({ messages }: ShopVisit, document: DocumentRow, href: s
   const { download, formats, sentFormat } = messages.orders.documents;
   const { electronic, format = 'zugferd' } = document.terms;
   const facts = toDocumentFacts(document);
-  const possible = ELECTRONIC_FORMATS.filter((one) => missingFor(facts, one).length === 0);
+  const possible = ELECTRONIC_FORMATS.filter((one) => missingFacts(facts, one).length === 0);
   if (possible.length === 0 || currencyDigits(document.content.currency) > 2) return false;
   return html`<p>${download}</p>
     <ul class="plain">
@@ -143,7 +143,7 @@ function deliveryLine(
     hasTransport &&
     visit.may('orders_write') &&
     (!delivery || delivery.state === 'failed') &&
-    missingFor(toDocumentFacts(document), networkFormat(document)).length === 0;
+    missingFacts(toDocumentFacts(document), networkFormat(document)).length === 0;
   if (!delivery && !isSendable) return false;
   return html`<div class="split">
       ${delivery && chip(states[delivery.state], delivery.state === 'failed' ? 'bad' : delivery.state === 'delivered' ? 'good' : 'neutral')}

@@ -28,7 +28,7 @@ import {
 } from './chosen-lines.ts';
 import { LINE } from './line-form.ts';
 import { DELIVERY, PAYMENT_METHOD } from './method-form.ts';
-import { lineName, linePicture, linesOf, readOrder, type OrderLine } from './order-view.ts';
+import { lineName, linePicture, linesOf, readManagedOrder, type OrderLine } from './order-view.ts';
 import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 
 /** Items, delivery and payment method of a placed order. */
@@ -38,9 +38,9 @@ export function editPages(pages: ShopPages): void {
     { read: 'orders_write', write: 'orders_write' },
     {
       show: async (visit, request, draft) =>
-        editPage(visit, await readOrder(visit, request.params['orderId']!), draft),
+        editPage(visit, await readManagedOrder(visit, request.params['orderId']!), draft),
       save: async (visit, form) => {
-        const order = await readOrder(visit, form.params['orderId']!);
+        const order = await readManagedOrder(visit, form.params['orderId']!);
         // Every other button shows the form again, with changed products.
         if (pressedButton(form, visit) !== 'save') return editPage(visit, order, { ...form, problem: '' });
         requireUnchanged(form, order, visit.messages);
@@ -57,7 +57,7 @@ export function editPages(pages: ShopPages): void {
   );
 
   pages.post('/orders/:orderId/edit/end', 'orders_write', async (visit, { params }) => {
-    const { orderId } = await readOrder(visit, params['orderId']!);
+    const { orderId } = await readManagedOrder(visit, params['orderId']!);
     await visit.call(endOrderEditing, { params: { orderId }, query: { force: true } });
     return new Redirect(adminPath(visit, `/orders/${orderId}`), visit.messages.orders.edit.ended);
   });

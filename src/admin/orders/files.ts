@@ -23,7 +23,7 @@ import { adminMessagesIn, type AdminMessages, type Language } from '../messages.
 import type { ShopPages } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import { columnFields, fieldTexts } from '../fields/field-columns.ts';
-import { nameOf } from '../fields/field-inputs.ts';
+import { customFieldName } from '../fields/field-inputs.ts';
 import { chosenIds, MAX_AT_ONCE } from './bulk.ts';
 import { lineRows } from './line-rows.ts';
 import { findOrderPage } from './orders.ts';
@@ -62,7 +62,7 @@ async function* listText(
   const fields = columnFields(visit.settings, 'order');
   yield orderTitles(
     visit.messages,
-    fields.map((field) => escapeFormula(nameOf(field, visit))),
+    fields.map((field) => escapeFormula(customFieldName(field, visit))),
   );
   for (let offset = 0; offset < MAX_ROWS; offset += ROWS_AT_ONCE) {
     const { rows } = await findOrderPage(visit, { ...state, limit: ROWS_AT_ONCE, offset });

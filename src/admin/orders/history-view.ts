@@ -1,12 +1,12 @@
 import { html, type Markup } from '../../http/html.ts';
 import { momentText } from '../components/format.ts';
-import { goodsOf, lineName, linesOf, moneyIn, type Entry, type OrderView } from './order-view.ts';
+import { goodsOf, lineName, linesOf, moneyIn, type OrderHistoryEntry, type OrderView } from './order-view.ts';
 
 /** The changes of the order with their authors, newest first. */
 export function historyCard(view: OrderView): Markup {
   const { visit, history, emails } = view;
   const messages = visit.messages.orders.history;
-  const whoIs = ({ appId, appName }: Entry) =>
+  const whoIs = ({ appId, appName }: OrderHistoryEntry) =>
     appName ?? (appId === null ? undefined : (emails.get(appId.toUpperCase()) ?? messages.unknown));
   // The start and end of editing add nothing to the changes themselves.
   const shown = history
@@ -39,11 +39,11 @@ type Details = Readonly<Record<string, unknown>>;
 type DetailText = (details: Details, view: OrderView) => string;
 
 /** The details of an entry, as the operations have recorded them. */
-function detailText({ kind, details }: Entry, view: OrderView): string {
+function detailText({ kind, details }: OrderHistoryEntry, view: OrderView): string {
   return DETAIL_TEXTS[kind]?.(details as Details, view) ?? '';
 }
 
-const DETAIL_TEXTS: Partial<Record<Entry['kind'], DetailText>> = {
+const DETAIL_TEXTS: Partial<Record<OrderHistoryEntry['kind'], DetailText>> = {
   'payment recorded': amountText,
   'payment reported': reportText,
   'payment failed': amountText,

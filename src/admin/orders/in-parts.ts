@@ -1,8 +1,8 @@
-import { BEFORE_ALL, type After, type Period } from './accounting-queries.ts';
+import { BEFORE_ALL, type After, type AccountingPeriod } from './accounting-queries.ts';
 
 /** Reads the rows of a period part by part, each beginning after the last row of the one before. */
 export async function* inParts<Row>(
-  { from }: Period,
+  { from }: AccountingPeriod,
   find: (part: { after: After; limit: number }) => Promise<Row[]>,
   { limit, placeOf }: { limit: number; placeOf: (row: Row) => After },
 ): AsyncGenerator<Row> {

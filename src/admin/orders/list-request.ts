@@ -1,15 +1,15 @@
 import { isDate } from '../../http/dates.ts';
 import type { Window } from '../../orders/window.ts';
 import type { ListState } from '../components/list-state.ts';
-import { PARTS, PART_STATES, type OrderPart } from './states.ts';
+import { LIST_PARTS, PART_STATES, type OrderPart } from './states.ts';
 import type { SearchFilter } from './queries.ts';
 
 const DAY = 86_400_000;
 
 /** A search covers all orders, unless a part of the list is named. */
 export function orderPartOf({ filter }: Pick<ListState, 'filter'>): OrderPart {
-  const named = PARTS.find((part) => part === filter('state'));
-  return named ?? (filter('q') === '' ? PARTS[0] : 'all');
+  const named = LIST_PARTS.find((part) => part === filter('state'));
+  return named ?? (filter('q') === '' ? LIST_PARTS[0] : 'all');
 }
 
 export function filterOf(state: Pick<ListState, 'filter'>): SearchFilter {

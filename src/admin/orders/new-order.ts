@@ -36,7 +36,7 @@ import {
   SHIPPING,
 } from './place-by-hand.ts';
 import type { VatCheck } from '../../shops/vat-numbers/buyer.ts';
-import { taxLines } from './tax-lines.ts';
+import { taxLines } from './order-view.ts';
 import { searchCustomers, type FoundCustomer } from './product-queries.ts';
 import { type FormRequest, Redirect } from '../../http/page-kit.ts';
 

@@ -5,33 +5,33 @@ import { waitText } from '../../pricing/waiting-text.ts';
 import { typedText } from '../../orders/line-text.ts';
 import { orderTokens } from '../../orders/order-link.ts';
 import type { Address } from '../../shops/countries/address.ts';
-import { isAnnounced } from '../../orders/returns.ts';
-import { undoEnd } from '../../orders/undo-shipment.ts';
+import { isAnnounced } from '../../orders/quantities.ts';
+import { undoEnd } from '../../orders/manage-shipments.ts';
 import { buttonForm } from '../components/form.ts';
 import { momentText } from '../components/format.ts';
 import { adminPath } from '../visit.ts';
 import { businessCard } from './business.ts';
 import { undoPath } from './shipment-actions.ts';
-import { amountsText, isWaiting } from './return-actions.ts';
+import { amountsText, isReturnWaiting } from './return-actions.ts';
 import {
+  bundlePartsOf,
   goodsOf,
   lineName,
   linePicture,
   linesOf,
-  partsOf,
   moneyIn,
   payableAmount,
+  taxLines,
   type OrderAmount,
   type OrderedGoods,
   type OrderLine,
   type OrderView,
 } from './order-view.ts';
-import { taxLines } from './tax-lines.ts';
+import { leftToShip, returnedQuantities } from './quantities.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { sum } from '../../pricing/shares.ts';
 import { toMinor } from '../../kernel/money.ts';
 import type { TaxType } from '../../http/price.ts';
-import { leftToShip, returnedQuantities } from './quantities.ts';
 
 /** The read-only parts of an order's page. */
 
@@ -47,7 +47,7 @@ export function linesCard(view: OrderView): Markup {
       ${linesOf(order).map((line) => {
         const { lineItemId } = line;
         // The parts of a bundle say for themselves what became of them.
-        const parts = partsOf(order, lineItemId);
+        const parts = bundlePartsOf(order, lineItemId);
         if (parts.length > 0)
           return html`${lineItem(view, line, line.quantity.amount, 0)} ${partList(view, parts, left)}`;
         return lineItem(view, line, isOpen ? (left.get(lineItemId) ?? 0) : 0, returned.get(lineItemId) ?? 0);
@@ -297,7 +297,7 @@ function returnsCard(view: OrderView): Markup {
           ${[reason, note].map((text) => text !== null && html`<p class="quiet">${text}</p>`)}
           ${
             visit.may('orders_write') &&
-            isWaiting(returned) &&
+            isReturnWaiting(returned) &&
             html`<p>
               <a class="button" href="${adminPath(visit, `/orders/${order.orderId}/returns/${returnId}`)}"
                 >${messages.next}</a

@@ -13,23 +13,22 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { orderActionsOfApps, blocksOf } from '../apps/frames.ts';
 import type { ActionName, OrderAction } from './action.ts';
 import { buyer } from './business.ts';
-import { billingAddress, cancel, note, shippingAddress } from './data-actions.ts';
+import { billingAddress, cancel, note, shippingAddress, tagCard } from './data-actions.ts';
 import { credit, email, invoice } from './document-actions.ts';
 import { documentsCard } from './documents.ts';
-import { isWaiting, recordReturn, RETURN_OPTIONS, returnFields, saveReturn } from './return-actions.ts';
+import { isReturnWaiting, recordReturn, RETURN_OPTIONS, returnFields, saveReturn } from './return-actions.ts';
 import { deliveriesCard } from '../downloads/order-deliveries.ts';
-import { tagCard } from './tag-card.ts';
 import { ship } from './shipment-actions.ts';
 import { historyCard } from './history-view.ts';
 import { capture, pay, refund } from './money-actions.ts';
 import { activityCards, linesCard, sideCards } from './order-cards.ts';
-import { loadView, readOrder, type OrderReturn, type OrderView } from './order-view.ts';
-import { isPartlyReturned } from './quantities.ts';
+import { loadView, readManagedOrder, type OrderReturn, type OrderView } from './order-view.ts';
+import { isOrderPartlyReturned } from './quantities.ts';
 import { chipsView, goodsChips, paymentChips } from './states.ts';
 import { type FormRequest, type PageRequest, Redirect } from '../../http/page-kit.ts';
 import { isId } from '../../kernel/ids.ts';
 import { lockManagedOrder } from '../../orders/manage-change.ts';
-import { undoShipment } from '../../orders/undo-shipment.ts';
+import { undoShipment } from '../../orders/manage-shipments.ts';
 
 /** Actions with a button, in this order; the others are reached from the card that they change. */
 const BUTTONS: readonly OrderAction[] = [pay, capture, ship, invoice, refund];
@@ -77,7 +76,7 @@ export function orderPages(pages: ShopPages): void {
 
   // The button beside a parcel that was recorded some minutes ago.
   pages.post('/orders/:orderId/shipments/:shipmentId/undo', 'orders_write', async (visit, { params }) => {
-    const { orderId } = await readOrder(visit, params['orderId']!);
+    const { orderId } = await readManagedOrder(visit, params['orderId']!);
     const path = adminPath(visit, `/orders/${orderId}`);
     const messages = visit.messages.orders.shipping;
     try {
@@ -111,7 +110,7 @@ async function saveUnchanged(
 
 /** The most likely next step; its form is already open. */
 function nextStep(view: OrderView): Panel | undefined {
-  const returned = view.order.management.returns.find(isWaiting);
+  const returned = view.order.management.returns.find(isReturnWaiting);
   if (returned) return { returned };
   const steps = isWaitingForPayment(view.order.management.state)
     ? [capture, pay, ship]
@@ -167,7 +166,7 @@ function stateChips({ visit, order }: OrderView): Markup {
     state: management.state,
     paid: management.paidAmount.amount,
     refunded: management.refundedAmount.amount,
-    isPartlyReturned: isPartlyReturned(order),
+    isPartlyReturned: isOrderPartlyReturned(order),
   };
   return chipsView([...paymentChips(chipped), ...goodsChips(chipped)], visit.messages);
 }

@@ -1,22 +1,29 @@
 import { findAssistantOf } from '../../assistants/queries.ts';
 import { getManagedOrder, listOrderHistory } from '../../orders/manage.ts';
 import type { Static } from 'typebox';
-import { html, type Markup } from '../../http/html.ts';
-import { priceText } from '../../http/price-text.ts';
+import { type Markup, html } from '../../http/html.ts';
+import { moneyText, priceText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { notFound } from '../../http/errors.ts';
-import { findDocuments, type DocumentRow } from '../../orders/documents/queries.ts';
+import { type DocumentRow, findDocuments } from '../../orders/documents/queries.ts';
 import type { HistoryEntry, ManagedOrderAnswer } from '../../orders/manage-schema.ts';
-import { findDeliveries, findTransport, type DocumentDelivery } from '../../orders/transport/queries.ts';
+import {
+  type DocumentTransport,
+  findDocumentTransports,
+  findTransport,
+} from '../../orders/transport/queries.ts';
 import { emailProblemNotice } from '../components/email-problem.ts';
 import { imagePath } from '../../platform/media/images.ts';
 import type { ShopVisit } from '../visit.ts';
-import { findEmails } from './queries.ts';
+import { findUserEmails } from './queries.ts';
 import { markSeen } from '../../orders/queries.ts';
+import { formatsOf } from '../../http/formats.ts';
+import { type Content, taxesByRate } from '../../pricing/content.ts';
+import { untaxedReasons } from '../../pricing/shown-lines.ts';
 
 export type OrderLine = ManagedOrderAnswer['lineItemContainer']['productLineItems'][number];
 export type OrderReturn = ManagedOrderAnswer['management']['returns'][number];
-export type Entry = Static<typeof HistoryEntry>;
+export type OrderHistoryEntry = Static<typeof HistoryEntry>;
 
 /** The data of an order's page. */
 export interface OrderView {
@@ -25,11 +32,11 @@ export interface OrderView {
   /** Newest first. */
   documents: DocumentRow[];
   /** The ways of documents through the Peppol network. */
-  deliveries: DocumentDelivery[];
+  deliveries: DocumentTransport[];
   /** Documents can be sent through the network. */
   hasTransport: boolean;
   /** Oldest first. */
-  history: Entry[];
+  history: OrderHistoryEntry[];
   /** The email addresses of the users who changed it, by id. */
   emails: ReadonlyMap<string, string>;
   /** Says that the last email to the customer did not arrive. */
@@ -42,7 +49,7 @@ export interface OrderView {
 const MAX_DOCUMENTS = 50;
 const MAX_ENTRIES = 100;
 
-export function readOrder(visit: ShopVisit, orderId: string): Promise<ManagedOrderAnswer> {
+export function readManagedOrder(visit: ShopVisit, orderId: string): Promise<ManagedOrderAnswer> {
   if (!isId(orderId)) throw notFound();
   return visit.call(getManagedOrder, { params: { orderId }, query: { locale: visit.locale } });
 }
@@ -50,7 +57,7 @@ export function readOrder(visit: ShopVisit, orderId: string): Promise<ManagedOrd
 /** Opening an order marks it as seen. */
 export async function loadView(visit: ShopVisit, orderId: string): Promise<OrderView> {
   const { db, shopId } = visit;
-  const order = await readOrder(visit, orderId);
+  const order = await readManagedOrder(visit, orderId);
   const [{ items: history }, documents] = await Promise.all([
     visit.call(listOrderHistory, { params: { orderId }, query: { resultsPerPage: MAX_ENTRIES } }),
     findDocuments(db, shopId, orderId, { limit: MAX_DOCUMENTS, offset: 0, withPdf: false }),
@@ -63,9 +70,9 @@ export async function loadView(visit: ShopVisit, orderId: string): Promise<Order
   const userIds = [...new Set([...nameless, ...(editor === undefined ? [] : [editor])])];
   const documentIds = documents.map(({ documentId }) => documentId);
   const [emails, emailProblem, deliveries, transport, profile] = await Promise.all([
-    findEmails(db, userIds),
+    findUserEmails(db, userIds),
     emailProblemNotice(visit, order.billingAddress.emailAddress),
-    documents.length > 0 ? findDeliveries(db, shopId, documentIds) : [],
+    documents.length > 0 ? findDocumentTransports(db, shopId, documentIds) : [],
     documents.length > 0 ? findTransport(db, shopId) : undefined,
     findAssistantOf(db, shopId, orderId),
   ]);
@@ -103,7 +110,7 @@ export interface OrderedGoods extends Pick<
 }
 
 /** The parts of a bundle; none of any other line. */
-export function partsOf({ management }: ManagedOrderAnswer, lineItemId: string): OrderedGoods[] {
+export function bundlePartsOf({ management }: ManagedOrderAnswer, lineItemId: string): OrderedGoods[] {
   const bundle = management.bundles?.find((one) => one.lineItemId === lineItemId);
   return (bundle?.parts ?? []).map(({ quantity, amount: _price, taxRate: _rate, ...part }) => ({
     ...part,
@@ -114,7 +121,7 @@ export function partsOf({ management }: ManagedOrderAnswer, lineItemId: string):
 /** The lines, and instead of bundles their parts. */
 export function goodsOf(order: ManagedOrderAnswer): OrderedGoods[] {
   return linesOf(order).flatMap((line) => {
-    const parts = partsOf(order, line.lineItemId);
+    const parts = bundlePartsOf(order, line.lineItemId);
     return parts.length > 0 ? parts : [{ ...line, amount: line.quantity.amount }];
   });
 }
@@ -129,4 +136,29 @@ export function linePicture({ images }: Pick<OrderLine, 'images'>): Markup {
   return html`<span class="picture"
     >${image && html`<img src="${imagePath(image.url)}" alt="" width="48" height="48" loading="lazy" />`}</span
   >`;
+}
+
+type TaxedContent = Pick<Content, 'taxes' | 'taxType' | 'currency'>;
+
+/** The taxes of an order by rate, and the reasons why parts of it have none. An order always has one line at least. */
+export function taxLines(
+  { language, messages }: Pick<ShopVisit, 'language' | 'messages'>,
+  { taxes, taxType, currency }: TaxedContent,
+): { name: string; amount: string }[] {
+  const { addedTax, includedTax } = messages.orders.totals;
+  const lineOf = ({ rate, tax }: { rate: number; tax: number }) => {
+    const percent = formatsOf(language).percent.format(rate / 10_000);
+    return {
+      name: taxType === 'NET' ? addedTax({ rate: percent }) : includedTax({ rate: percent }),
+      amount: moneyText(tax, currency, language),
+    };
+  };
+  const reasons = untaxedReasons({ taxes, taxType }, language);
+  const lines = [
+    ...taxesByRate(taxes)
+      .filter(({ tax }) => tax !== 0)
+      .map(lineOf),
+    ...reasons.map((name) => ({ name, amount: moneyText(0, currency, language) })),
+  ];
+  return lines.length > 0 ? lines : [lineOf({ rate: 0, tax: 0 })];
 }

@@ -23,7 +23,7 @@ import {
   MAX_FOUND,
   searchOrders,
 } from './queries.ts';
-import { chipsView, goodsChips, PARTS, paymentChips, type OrderPart } from './states.ts';
+import { chipsView, goodsChips, LIST_PARTS, paymentChips, type OrderPart } from './states.ts';
 
 export function orderListPages(pages: ShopPages): void {
   pages.get('/orders', 'orders_read', async (visit, request) => {
@@ -86,7 +86,7 @@ export function orderListPages(pages: ShopPages): void {
         tabs: {
           name: 'state',
           current: part,
-          tabs: PARTS.map((value) => ({ value, text: messages.parts[value], count: counts[value] })),
+          tabs: LIST_PARTS.map((value) => ({ value, text: messages.parts[value], count: counts[value] })),
         },
         rows,
         results,

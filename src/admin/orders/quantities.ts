@@ -1,5 +1,4 @@
-import { millionths } from '../../orders/quantities.ts';
-import { isBack } from '../../orders/returns.ts';
+import { isBack, millionths } from '../../orders/quantities.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { goodsOf } from './order-view.ts';
 
@@ -58,7 +57,7 @@ export function returnedQuantities(order: ManagedOrderAnswer): Map<string, numbe
 }
 
 /** Some of the items came back, and not all. Unsent items of a cancelled order do not come back. */
-export function isPartlyReturned(order: ManagedOrderAnswer): boolean {
+export function isOrderPartlyReturned(order: ManagedOrderAnswer): boolean {
   const { returns, cancelledOn } = order.management;
   const back = quantitiesIn(returns.filter(isBack));
   const kept = difference(quantitiesIn([orderedIn(order)]), back);

@@ -314,7 +314,7 @@ export async function findOrdersByNumberSuffix(
 }
 
 /** The email addresses of users by id: their changes to an order are recorded under their id. */
-export async function findEmails(db: Queries, userIds: readonly string[]): Promise<Map<string, string>> {
+export async function findUserEmails(db: Queries, userIds: readonly string[]): Promise<Map<string, string>> {
   if (userIds.length === 0) return new Map();
   const rows = await db.many<{ userId: string; email: string }>(sql`
     select upper(user_id::text) as "userId", email from admin_user where user_id = any (${userIds}::uuid[])`);

@@ -5,8 +5,7 @@ import type { DocumentRow } from '../../orders/documents/queries.ts';
 import { updateReturn } from '../../orders/manage-returns.ts';
 import { createReturn } from '../../orders/manage-shipments.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
-import { millionths } from '../../orders/quantities.ts';
-import { mayBecome } from '../../orders/returns.ts';
+import { mayBecome, millionths } from '../../orders/quantities.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
@@ -23,7 +22,14 @@ import type { Draft } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import type { OrderAction, SavedAction } from './action.ts';
 import { requireJustified } from './money-actions.ts';
-import { goodsOf, lineName, moneyIn, readOrder, type OrderReturn, type OrderView } from './order-view.ts';
+import {
+  goodsOf,
+  lineName,
+  moneyIn,
+  readManagedOrder,
+  type OrderReturn,
+  type OrderView,
+} from './order-view.ts';
 import { isNothing, leftToReturn } from './quantities.ts';
 import { lineQuantityFields, typedLines } from './shipment-actions.ts';
 
@@ -60,7 +66,7 @@ const stepsOf = (returned: Pick<OrderReturn, 'state' | 'lines'>) =>
   STEPS.filter((step) => mayBecome({ ...returned, lines: returned.lines as never }, step));
 
 /** Whether a return waits for the merchant. One with nothing left to refund does not. */
-export function isWaiting(returned: OrderReturn): boolean {
+export function isReturnWaiting(returned: OrderReturn): boolean {
   const steps = stepsOf(returned);
   return (
     steps.some((step) => step !== 'refunded') || (steps.length > 0 && returned.refundableAmount.amount > 0)
@@ -212,7 +218,7 @@ async function refundReturn(
     invoiceNumber === ''
       ? undefined
       : await visit.call(finaliseCreditNote, { params: { orderId }, body: { returnId, invoiceNumber } });
-  const credited = credit ? await readOrder(visit, orderId) : order;
+  const credited = credit ? await readManagedOrder(visit, orderId) : order;
   const { refundableAmount: left } = credited.management.returns.find((one) => one.returnId === returnId)!;
   const { note, refund, goodwill } = readFields(NEXT_STEP, form, visit);
   const isAsProposed = refund !== null && Number(refund) === refundableAmount.amount;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { MAX_PARCELS, MAX_TRACKING_CODE } from '../../orders/manage-schema.ts';
-import { createShipment } from '../../orders/manage-shipments.ts';
+import { UNDO_MINUTES, createShipment } from '../../orders/manage-shipments.ts';
 import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
@@ -8,7 +8,6 @@ import { isWaitingForPayment } from '../../orders/order-state.ts';
 import { isProviderName } from '../../orders/payments/providers.ts';
 import { recogniseCarrier } from '../../orders/recognise-carrier.ts';
 import { carrierNames } from '../../orders/tracking.ts';
-import { UNDO_MINUTES } from '../../orders/undo-shipment.ts';
 import { declareForm, optionsOf, readChecked, readFields, showFields } from '../components/declared-form.ts';
 import type { Draft } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';

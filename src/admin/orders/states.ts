@@ -7,7 +7,7 @@ import type { AdminMessages } from '../messages.ts';
 
 /** The states of orders in the words of a merchant: the parts of the list, and the chips. */
 
-export const PARTS = [
+export const LIST_PARTS = [
   'todo',
   'new',
   'toShip',
@@ -20,7 +20,7 @@ export const PARTS = [
   'cancelled',
   'all',
 ] as const;
-export type OrderPart = (typeof PARTS)[number];
+export type OrderPart = (typeof LIST_PARTS)[number];
 
 const bits = (...states: readonly State[]) =>
   states.reduce((sum, state) => sum | (1 << STATES.indexOf(state)), 0);

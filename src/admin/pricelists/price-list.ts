@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import {
-  MAX_FILE_BYTES,
-  MAX_FILE_ROWS,
+  MAX_PRICE_FILE_BYTES,
+  MAX_PRICE_FILE_ROWS,
   priceFileHead,
   priceFileLines,
   readPrices,
   type PriceRow,
 } from '../../catalogue/pricelists/csv.ts';
 import { MAX_STEPS, type PriceProblem } from '../../catalogue/pricelists/prices.ts';
-import { countListed, findListedPrices, type ListedPrices } from '../../catalogue/pricelists/queries.ts';
+import { countListPrices, findListedPrices, type ListedPrices } from '../../catalogue/pricelists/queries.ts';
 import { clearPricesOfList, requirePriceList } from '../../catalogue/pricelists/routes.ts';
 import { savePrices } from '../../catalogue/pricelists/save.ts';
 import { decodedText } from '../../catalogue/products/csv-file.ts';
@@ -18,6 +18,7 @@ import { Redirect, type PageRequest } from '../../http/page-kit.ts';
 import type { Upload } from '../../http/upload.ts';
 import { isRunning, type PriceList } from '../../pricing/price-lists.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
+import { fileField, refusedLines } from '../components/file-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import { amountText, chip, momentText } from '../components/format.ts';
 import { readable } from '../import/new-import.ts';
@@ -36,7 +37,7 @@ export function priceListPages(pages: ShopPages): void {
   pages.get(PATH, 'products_write', showPrices);
   pages.fileForm(`${PATH}/import`, 'products_write', {
     field: 'file',
-    limit: MAX_FILE_BYTES,
+    limit: MAX_PRICE_FILE_BYTES,
     show: async (visit, request, draft) => filePage(visit, listOf(visit, request), { draft }),
     save: importFile,
   });
@@ -73,7 +74,7 @@ async function showPrices(visit: ShopVisit, request: PageRequest): Promise<Admin
   const { priceListId } = list;
   const after = request.query('after') ?? '';
   const [counts, found] = await Promise.all([
-    countListed(db, shopId),
+    countListPrices(db, shopId),
     // One more than is shown tells whether there are others.
     findListedPrices(db, shopId, priceListId, { after, limit: ON_PAGE + 1, offset: 0 }),
   ]);
@@ -131,18 +132,18 @@ async function showPrices(visit: ShopVisit, request: PageRequest): Promise<Admin
 }
 
 function priceRows(visit: ShopVisit, { productId, productNumber, tiers }: ListedPrices): Markup[] {
-  const words = visit.messages.priceLists;
+  const messages = visit.messages.priceLists;
   return tiers.flatMap(({ quantity, prices }) =>
     Object.entries(prices).map(
       ([currency, price]) =>
         html`<tr>
-          <td data-title="${words.product}">
+          <td data-title="${messages.product}">
             <a href="${adminPath(visit, `/products/${productId}`)}">${productNumber}</a>
           </td>
-          <td data-title="${words.quantity}" class="number">
+          <td data-title="${messages.quantity}" class="number">
             ${Number(quantity).toLocaleString(visit.language)}
           </td>
-          <td data-title="${words.price}" class="number">${amountText(price, visit, currency)}</td>
+          <td data-title="${messages.price}" class="number">${amountText(price, visit, currency)}</td>
         </tr>`,
     ),
   );
@@ -159,61 +160,31 @@ function filePage(
   list: PriceList,
   { draft, refused = [], notice }: FileState = {},
 ): AdminPage {
-  const words = visit.messages.priceLists;
+  const messages = visit.messages.priceLists;
   const limits = {
-    rows: MAX_FILE_ROWS.toLocaleString(visit.language),
-    megabytes: String(MAX_FILE_BYTES / 1_048_576),
+    rows: MAX_PRICE_FILE_ROWS.toLocaleString(visit.language),
+    megabytes: String(MAX_PRICE_FILE_BYTES / 1_048_576),
   };
   return {
-    title: words.file,
+    title: messages.file,
     menu: 'settings',
     breadcrumbs: [...settingsSteps(visit), { href: pathOf(visit, list.priceListId), text: list.name }],
     main: html`${problemOf(draft)} ${notice} ${refused.length > 0 && refusedTable(visit, refused)}
       <form class="card" method="post" enctype="multipart/form-data">
-        <div class="field">
-          <label for="file">${words.csv}</label>
-          <input
-            type="file"
-            id="file"
-            name="file"
-            accept=".csv,.txt,text/csv,text/plain"
-            aria-describedby="file-hint"
-            required
-          />
-          <p class="hint" id="file-hint">${words.fileHint(limits)}</p>
-        </div>
-        <button class="main">${words.send}</button>
+        ${fileField({ label: messages.csv, hint: messages.fileHint(limits) })}
+        <button class="main">${messages.send}</button>
       </form>`,
   };
 }
 
 function refusedTable(visit: ShopVisit, refused: NonNullable<FileState['refused']>): Markup {
-  const words = visit.messages.priceLists;
+  const messages = visit.messages.priceLists;
   const reason = (problem: PriceProblem) =>
-    problem === 'steps' ? words.steps({ limit: MAX_STEPS }) : words.problems[problem];
-  return html`<div class="list plain">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col" class="number">${words.line}</th>
-          <th scope="col">${words.product}</th>
-          <th scope="col">${words.price}</th>
-          <th scope="col">${words.reason}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${refused.map(
-          ({ row, problem }) =>
-            html`<tr>
-              <td data-title="${words.line}" class="number">${row.line}</td>
-              <td data-title="${words.product}">${row.productNumber}</td>
-              <td data-title="${words.price}">${row.price}</td>
-              <td data-title="${words.reason}">${reason(problem)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+    problem === 'steps' ? messages.steps({ limit: MAX_STEPS }) : messages.problems[problem];
+  return refusedLines(
+    [messages.line, messages.product, messages.price, messages.reason],
+    refused.map(({ row, problem }) => [row.line, row.productNumber, row.price, reason(problem)]),
+  );
 }
 
 /** Saves the prices of a file in one transaction, and lists the lines that can't be. */
@@ -222,7 +193,7 @@ async function importFile(
   request: PageRequest,
   { path }: Upload,
 ): Promise<AdminPage | Redirect> {
-  const words = visit.messages.priceLists;
+  const messages = visit.messages.priceLists;
   const list = listOf(visit, request);
   const text = await decodedText(await readFile(path));
   const rows = await readable(visit, () => readPrices(text));
@@ -233,7 +204,7 @@ async function importFile(
     await recordAction(tx, visit, `${PATH}/import`, { priceListId, products: String(saved.changed) });
     return saved;
   });
-  const done = words.imported({ count: changed });
+  const done = messages.imported({ count: changed });
   if (problems.size === 0) return new Redirect(pathOf(visit, list.priceListId), done);
   const refused = [...problems]
     .toSorted(([left], [right]) => left - right)
@@ -242,8 +213,8 @@ async function importFile(
   return filePage(visit, list, {
     refused,
     notice: html`<p class="notice" role="status">
-      ${done} ${words.refused({ count: problems.size })}
-      ${problems.size > refused.length && words.firstRefused({ count: refused.length })}
+      ${done} ${messages.refused({ count: problems.size })}
+      ${problems.size > refused.length && messages.firstRefused({ count: refused.length })}
     </p>`,
   });
 }

@@ -19,7 +19,7 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { actionTexts } from './bulk-edit-text.ts';
 
 /** The progress of an edit of many products, its result, and the way back. */
-export function editPages(pages: ShopPages): void {
+export function bulkEditResultPages(pages: ShopPages): void {
   pages.get('/products/bulk-edits/:editId', 'products_read', async (visit, request) => {
     const edit = await readEdit(visit, request.params['editId']!);
     return {
@@ -53,7 +53,7 @@ async function readEdit({ db, shopId }: ShopVisit, editId: string): Promise<Bulk
 /** While it runs, htmx polls this part. */
 async function editView(visit: ShopVisit, edit: BulkEdit): Promise<Markup> {
   const { db, shopId, language } = visit;
-  const words = visit.messages.products.bulk;
+  const messages = visit.messages.products.bulk;
   const { editId, state, items, itemsDone, changed, refused, undone, kept } = edit;
   const [text] = await actionTexts(visit, [edit.action]);
   const isRunning = state === 'running' || state === 'undoing';
@@ -71,13 +71,13 @@ async function editView(visit: ShopVisit, edit: BulkEdit): Promise<Markup> {
         (['refused', 'kept'] as const).map((one) => findItemsInState(db, shopId, editId, one)),
       );
   const counts: [string, number][] = [
-    [words.changedCount, changed],
-    [words.unchangedCount, itemsDone - changed - refused],
-    [words.refusedCount, refused],
+    [messages.changedCount, changed],
+    [messages.unchangedCount, itemsDone - changed - refused],
+    [messages.refusedCount, refused],
     ...(state === 'undone' || state === 'undoing'
       ? ([
-          [words.undoneCount, undone],
-          [words.keptCount, kept],
+          [messages.undoneCount, undone],
+          [messages.keptCount, kept],
         ] as [string, number][])
       : []),
   ];
@@ -94,13 +94,13 @@ async function editView(visit: ShopVisit, edit: BulkEdit): Promise<Markup> {
         ${text}
         <span class="quiet">${edit.author}, ${momentText(edit.createdAt, language)}</span>
       </p>
-      <p role="status">${words.states[state]}</p>
+      <p role="status">${messages.states[state]}</p>
       ${edit.error !== null && html`<p class="problem">${edit.error}</p>`}
       ${
         isRunning &&
-        html`<progress value="${done}" max="${all}" aria-label="${words.states[state]}"></progress>
-          <p class="quiet">${words.progress({ done: number(done), all: number(all) })}</p>
-          <p class="without-script"><a class="button" href="${path}">${words.reload}</a></p>`
+        html`<progress value="${done}" max="${all}" aria-label="${messages.states[state]}"></progress>
+          <p class="quiet">${messages.progress({ done: number(done), all: number(all) })}</p>
+          <p class="without-script"><a class="button" href="${path}">${messages.reload}</a></p>`
       }
       <dl class="import-counts">
         ${counts.map(
@@ -112,19 +112,19 @@ async function editView(visit: ShopVisit, edit: BulkEdit): Promise<Markup> {
         )}
       </dl>
       <div class="actions">
-        ${mayUndo && buttonForm({ action: `${path}/undo`, text: words.undo })}
+        ${mayUndo && buttonForm({ action: `${path}/undo`, text: messages.undo })}
         <a class="button main" href="${adminPath(visit, '/products')}"
           >${visit.messages.layout.menuEntries.products}</a
         >
       </div>
-      ${mayUndo && html`<p class="hint">${words.undoHint({ until: momentText(new Date(edit.createdAt.getTime() + UNDO_TIME), language) })}</p>`}
+      ${mayUndo && html`<p class="hint">${messages.undoHint({ until: momentText(new Date(edit.createdAt.getTime() + UNDO_TIME), language) })}</p>`}
     </section>
-    ${lists.map((list, index) => itemCard(visit, index === 0 ? words.refusedTitle : words.keptTitle, list))}
+    ${lists.map((list, index) => itemCard(visit, index === 0 ? messages.refusedTitle : messages.keptTitle, list))}
   </div>`;
 }
 
 function itemCard(visit: ShopVisit, title: string, items: readonly ListedItem[]): Markup | false {
-  const words = visit.messages.products.bulk;
+  const messages = visit.messages.products.bulk;
   if (items.length === 0) return false;
   return html`<section class="card">
     <h2>${title}</h2>
@@ -134,13 +134,13 @@ function itemCard(visit: ShopVisit, title: string, items: readonly ListedItem[])
           html`<li>
             ${
               productNumber === null
-                ? words.problems.gone
+                ? messages.problems.gone
                 : html`<a href="${adminPath(visit, `/products/${productId}`)}">${productNumber}</a>`
             }
-            ${problem !== null && productNumber !== null && words.problems[problem]}
+            ${problem !== null && productNumber !== null && messages.problems[problem]}
           </li>`,
       )}
     </ul>
-    ${items.length === SHOWN_ITEMS && html`<p class="hint">${words.firstShown({ count: SHOWN_ITEMS })}</p>`}
+    ${items.length === SHOWN_ITEMS && html`<p class="hint">${messages.firstShown({ count: SHOWN_ITEMS })}</p>`}
   </section>`;
 }

@@ -2,9 +2,9 @@ import {
   editedValue,
   isSameValue,
   MAX_CHOSEN,
-  MAX_ITEMS,
+  MAX_EDITED_PRODUCTS,
   MAX_STOCK,
-  targetOf,
+  editTarget,
   valueOf,
   type BulkAction,
   type BulkProblem,
@@ -33,7 +33,7 @@ import { listState } from '../components/list-state.ts';
 import type { ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { editPages } from './bulk-edit-result.ts';
+import { bulkEditResultPages } from './bulk-edit-result.ts';
 import { actionTexts } from './bulk-edit-text.ts';
 import { findProductPage } from './list-queries.ts';
 import { categoryChoices, PRODUCT_FILTERS, toProductFilter } from './product-filter.ts';
@@ -57,20 +57,20 @@ const READ_AT_ONCE = 1_000;
 
 /** A change of many products: what is chosen and changed is shown first, and done in the background. */
 export function bulkEdit(pages: ShopPages): void {
-  editPages(pages);
+  bulkEditResultPages(pages);
   pages.form(
     '/products/bulk-edit',
     { read: 'products_write', write: 'products_write' },
     {
       show: async (visit, request, draft) => {
-        const words = visit.messages.products.bulk;
+        const messages = visit.messages.products.bulk;
         const chosen = await findChosen(visit, request);
         const asked = askedOf(visit, request);
         const kind = request.query('kind') ?? '';
         const preview =
           asked && chosen.ids.length > 0 ? await previewOf(visit, asked, chosen.ids) : undefined;
         return {
-          title: words.editTitle({ count: chosen.ids.length }),
+          title: messages.editTitle({ count: chosen.ids.length }),
           menu: 'products',
           breadcrumbs: [
             { href: adminPath(visit, '/products'), text: visit.messages.layout.menuEntries.products },
@@ -79,10 +79,10 @@ export function bulkEdit(pages: ShopPages): void {
           ${
             chosen.ids.length === 0
               ? html`<p class="card">
-                  ${words.noneChosen}
+                  ${messages.noneChosen}
                   <a href="${adminPath(visit, '/products')}">${visit.messages.layout.menuEntries.products}</a>
                 </p>`
-              : html`${chosen.isMore && html`<p class="notice">${words.onlyFirst({ count: chosen.ids.length })}</p>`}
+              : html`${chosen.isMore && html`<p class="notice">${messages.onlyFirst({ count: chosen.ids.length })}</p>`}
                 ${await askForm(visit, request, kind !== '' && !asked)}
                 ${preview && asked && (await previewCard(visit, asked, preview))}`
           }
@@ -91,19 +91,20 @@ export function bulkEdit(pages: ShopPages): void {
       },
       save: async (visit, form) => {
         const { db, shopId, user } = visit;
-        const words = visit.messages.products.bulk;
+        const messages = visit.messages.products.bulk;
         const { ids } = await findChosen(visit, form);
         const action = askedOf(visit, form);
-        if (ids.length === 0) throw badRequest(words.noneChosen);
-        if (!action) throw badRequest(words.wrongValue);
+        if (ids.length === 0) throw badRequest(messages.noneChosen);
+        if (!action) throw badRequest(messages.wrongValue);
         const productIds: string[] = [];
         for await (const targets of eachTarget(visit, action, ids)) {
           productIds.push(...targets.map(({ productId }) => productId));
         }
-        if (productIds.length > MAX_ITEMS) throw badRequest(words.tooMany({ limit: MAX_ITEMS }));
-        if (productIds.length === 0) throw badRequest(words.nothingToChange);
+        if (productIds.length > MAX_EDITED_PRODUCTS)
+          throw badRequest(messages.tooMany({ limit: MAX_EDITED_PRODUCTS }));
+        if (productIds.length === 0) throw badRequest(messages.nothingToChange);
         const editId = await db.transaction(async (tx) => {
-          if (await hasManyRunningEdits(tx, shopId)) throw badRequest(words.stillRunning);
+          if (await hasManyRunningEdits(tx, shopId)) throw badRequest(messages.stillRunning);
           const id = await insertBulkEdit(tx, shopId, { author: user.email, action, productIds });
           await recordAction(tx, visit, '/products/bulk-edit', { editId: id });
           return id;
@@ -248,7 +249,7 @@ async function* eachTarget(
   const categoryId = 'categoryId' in action ? action.categoryId : undefined;
   for (let first = 0; first < ids.length; first += READ_AT_ONCE) {
     const part = ids.slice(first, first + READ_AT_ONCE);
-    yield await findTargets(db, shopId, part, { target: targetOf(action), categoryId });
+    yield await findTargets(db, shopId, part, { target: editTarget(action), categoryId });
   }
 }
 
@@ -341,10 +342,10 @@ async function previewCard(visit: ShopVisit, action: BulkAction, preview: Previe
 }
 
 function valueText(visit: ShopVisit, action: BulkAction, value: EditedValue): string {
-  const words = visit.messages.products;
-  switch (targetOf(action)) {
+  const messages = visit.messages.products;
+  switch (editTarget(action)) {
     case 'stock':
-      return value === null ? words.bulk.notTracked : decimalText(value as number, visit.language);
+      return value === null ? messages.bulk.notTracked : decimalText(value as number, visit.language);
     case 'price':
       return (
         Object.entries((value ?? {}) as Record<string, number>)
@@ -352,21 +353,21 @@ function valueText(visit: ShopVisit, action: BulkAction, value: EditedValue): st
           .join(' / ') || '–'
       );
     case 'listed':
-      if (action.kind === 'setVisible') return value === true ? words.shown : words.hidden;
-      return value === null ? words.bulk.notInCategory : words.bulk.inCategory;
+      if (action.kind === 'setVisible') return value === true ? messages.shown : messages.hidden;
+      return value === null ? messages.bulk.notInCategory : messages.bulk.inCategory;
   }
 }
 
 async function recentEdits(visit: ShopVisit): Promise<Markup | false> {
   const edits = await findBulkEdits(visit.db, visit.shopId);
-  const words = visit.messages.products.bulk;
+  const messages = visit.messages.products.bulk;
   if (edits.length === 0) return false;
   const texts = await actionTexts(
     visit,
     edits.map(({ action }) => action),
   );
   return html`<section class="card" aria-labelledby="recent-edits">
-    <h2 id="recent-edits">${words.recent}</h2>
+    <h2 id="recent-edits">${messages.recent}</h2>
     <ul class="things">
       ${edits.map(
         (edit, index) =>
@@ -375,7 +376,7 @@ async function recentEdits(visit: ShopVisit): Promise<Markup | false> {
               ><a href="${adminPath(visit, `/products/bulk-edits/${edit.editId}`)}">${texts[index]}</a><br />
               <span class="quiet">${edit.author}, ${dayText(edit.createdAt, visit.language)}</span></span
             >
-            <span>${words.states[edit.state]}</span>
+            <span>${messages.states[edit.state]}</span>
           </li>`,
       )}
     </ul>

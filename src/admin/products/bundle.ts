@@ -25,9 +25,9 @@ const BUNDLE = declareForm(
       partsDiscount: ProductExtras.properties.partsDiscount,
     }),
   },
-  ({ products: { bundle: words } }) => ({
-    parts: { kind: 'long text', label: words.parts, hint: words.partsHint, rows: 6, maxLength: PARTS },
-    partsDiscount: { kind: 'decimal', label: words.discount, hint: words.discountHint, unit: '%' },
+  ({ products: { bundle: messages } }) => ({
+    parts: { kind: 'long text', label: messages.parts, hint: messages.partsHint, rows: 6, maxLength: PARTS },
+    partsDiscount: { kind: 'decimal', label: messages.discount, hint: messages.discountHint, unit: '%' },
   }),
 );
 
@@ -46,7 +46,7 @@ export function bundle(pages: ShopPages): void {
 }
 
 async function showBundle(visit: ShopVisit, row: ProductRow, draft?: Draft): Promise<AdminPage> {
-  const words = visit.messages.products.bundle;
+  const messages = visit.messages.products.bundle;
   const { parts = [], partsDiscount } = row.facts;
   const ids = parts.map(({ productId }) => productId);
   const known = new Map(
@@ -70,16 +70,16 @@ async function showBundle(visit: ShopVisit, row: ProductRow, draft?: Draft): Pro
         class="card prose"
         action="${adminPath(visit, `/products/${row.productId}/bundle`)}"
       >
-        <h2>${words.title}</h2>
-        ${problemOf(draft)} ${hasLostPart && html`<p class="problem">${words.lostPart}</p>`}
-        <p class="hint">${words.text}</p>
+        <h2>${messages.title}</h2>
+        ${problemOf(draft)} ${hasLostPart && html`<p class="problem">${messages.lostPart}</p>`}
+        <p class="hint">${messages.text}</p>
         ${field('parts')} ${field('partsDiscount')}
         ${mayWrite && html`<button class="main">${visit.messages.form.save}</button>`}
       </form>
       ${
         parts.length > 0 &&
         html`<section class="card">
-          <h2>${words.partsOf}</h2>
+          <h2>${messages.partsOf}</h2>
           <ul class="counted">
             ${(await findListedProducts(visit, ids)).map(
               (product) =>
@@ -110,7 +110,7 @@ async function saveBundle(visit: ShopVisit, form: FormRequest): Promise<Redirect
 
 /** The operation takes ids; people type numbers. */
 async function typedParts(visit: ShopVisit, text: string): Promise<BundlePart[]> {
-  const words = visit.messages.products.bundle;
+  const messages = visit.messages.products.bundle;
   const lines = text.split('\n').flatMap((line) => {
     const typed = line.trim();
     // A number may end with digits of its own, so a quantity follows a sign.
@@ -124,9 +124,9 @@ async function typedParts(visit: ShopVisit, text: string): Promise<BundlePart[]>
   );
   return lines.map(({ number, quantity }) => {
     const part = found.find(({ productNumber }) => productNumber === number);
-    if (!part) throw refuseField('parts', words.unknown({ number }));
+    if (!part) throw refuseField('parts', messages.unknown({ number }));
     if (quantity < 1 || quantity > MAX_PART_QUANTITY) {
-      throw refuseField('parts', words.wrongQuantity({ number, limit: MAX_PART_QUANTITY }));
+      throw refuseField('parts', messages.wrongQuantity({ number, limit: MAX_PART_QUANTITY }));
     }
     return { productId: part.productId, quantity };
   });

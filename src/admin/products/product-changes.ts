@@ -6,7 +6,7 @@ import type { Settings } from '../../shops/settings/settings.ts';
 import {
   productFormReader,
   patchWriter,
-  type FormReader,
+  type ProductFormReader,
   type Patch,
   type PatchWriter,
 } from './product-form.ts';
@@ -59,7 +59,7 @@ export function productChanges(
 }
 
 function changeTexts(
-  { isChanged, valueOf, textOrNothing }: FormReader,
+  { isChanged, valueOf, textOrNothing }: ProductFormReader,
   { set }: PatchWriter,
   { locales }: Settings,
 ) {
@@ -81,7 +81,7 @@ function changeTexts(
 }
 
 function changeAmounts(
-  { isChanged, optionalDecimal }: FormReader,
+  { isChanged, optionalDecimal }: ProductFormReader,
   { set }: PatchWriter,
   { currencies }: Settings,
 ) {
@@ -103,7 +103,7 @@ const FLAGS = [
 
 /** Fields with a single value. */
 function changeFacts(
-  { isChanged, valueOf, isTicked, optionalDecimal, textOrNothing }: FormReader,
+  { isChanged, valueOf, isTicked, optionalDecimal, textOrNothing }: ProductFormReader,
   { set, push }: PatchWriter,
 ) {
   for (const key of FLAGS) if (isChanged(key)) set(`/${key}`, isTicked(key));
@@ -129,7 +129,7 @@ function changeFacts(
 
 /** Weight, price by measure, and order steps. */
 function changeMeasures(
-  { isAnyChanged, valueOf, decimal, optionalDecimal }: FormReader,
+  { isAnyChanged, valueOf, decimal, optionalDecimal }: ProductFormReader,
   { set }: PatchWriter,
 ) {
   if (isAnyChanged('weight.')) {
@@ -161,7 +161,7 @@ function changeMeasures(
 
 /** Prices by quantity, for everyone and for customer groups. */
 function changeTiers(
-  { isAnyChanged, valueOf, decimal, optionalDecimal }: FormReader,
+  { isAnyChanged, valueOf, decimal, optionalDecimal }: ProductFormReader,
   { set }: PatchWriter,
   { customerGroups }: Settings,
 ) {
@@ -189,7 +189,7 @@ function changeTiers(
 
 /** The text that customers type. A variation that inherited it gets all of it, so every headline is written. */
 function changeCustomText(
-  { isChanged, isAnyChanged, valueOf, isTicked, optionalDecimal }: FormReader,
+  { isChanged, isAnyChanged, valueOf, isTicked, optionalDecimal }: ProductFormReader,
   { set }: PatchWriter,
   { locales, defaultLocale }: Settings,
 ) {
@@ -214,7 +214,7 @@ function changeCustomText(
   }
 }
 
-function changeDataSheet({ isAnyChanged, valueOf }: FormReader, { set }: PatchWriter) {
+function changeDataSheet({ isAnyChanged, valueOf }: ProductFormReader, { set }: PatchWriter) {
   if (isAnyChanged('dataSheet.')) {
     const url = valueOf('dataSheet.url');
     const fileName = valueOf('dataSheet.fileName') || (url.split('/').at(-1) ?? url).slice(0, 200);
@@ -222,7 +222,11 @@ function changeDataSheet({ isAnyChanged, valueOf }: FormReader, { set }: PatchWr
   }
 }
 
-function changeVideos({ isChanged, valueOf }: FormReader, { push }: PatchWriter, { facts }: ProductRow) {
+function changeVideos(
+  { isChanged, valueOf }: ProductFormReader,
+  { push }: PatchWriter,
+  { facts }: ProductRow,
+) {
   if (!isChanged('videos')) return;
   for (const { source } of facts.videos ?? []) {
     push({ op: 'remove', path: '/video', value: { id: source } });
@@ -234,7 +238,7 @@ function changeVideos({ isChanged, valueOf }: FormReader, { push }: PatchWriter,
 }
 
 function changeShipping(
-  { isAnyChanged, isTicked }: FormReader,
+  { isAnyChanged, isTicked }: ProductFormReader,
   { set }: PatchWriter,
   { shippingMethods }: Settings,
 ) {
@@ -247,7 +251,7 @@ function changeShipping(
 
 /** All of it is written in each locale whose text has changed: the parties are the same in all of them. */
 function changeSafety(
-  { isChanged, isAnyChanged, valueOf }: FormReader,
+  { isChanged, isAnyChanged, valueOf }: ProductFormReader,
   { set }: PatchWriter,
   { locales, defaultLocale }: Settings,
 ) {
@@ -266,7 +270,7 @@ function changeSafety(
 }
 
 /** Fields that the operation of the contract can't change. */
-function changedExtras({ isChanged, isAnyChanged, valueOf, isTicked, optionalDecimal }: FormReader) {
+function changedExtras({ isChanged, isAnyChanged, valueOf, isTicked, optionalDecimal }: ProductFormReader) {
   const extras: Static<typeof ProductExtras> = {};
   for (const key of ['specialOffer', 'isProductNumberVisible'] as const) {
     if (isChanged(key)) extras[key] = isTicked(key);
@@ -305,7 +309,7 @@ function changedExtras({ isChanged, isAnyChanged, valueOf, isTicked, optionalDec
 
 /** A guarantee is written as a whole, and a claim with its source: half of either is refused. */
 function changedLegalFacts(
-  { isChanged, isAnyChanged, valueOf, optionalDecimal }: FormReader,
+  { isChanged, isAnyChanged, valueOf, optionalDecimal }: ProductFormReader,
   { locales }: Settings,
 ): Static<typeof ProductExtras> {
   const extras: Static<typeof ProductExtras> = {};

@@ -28,7 +28,7 @@ export interface ProductFields {
 }
 
 /** `inherited` are the values of the master, which a variation uses by default. */
-export function productFields(
+export function productFieldInputs(
   values: ProductFormValues,
   inherited: ProductFormValues | undefined,
   { draft, mayWrite, visit }: { draft: Draft | undefined; mayWrite: boolean; visit: ShopVisit },

@@ -12,7 +12,7 @@ export interface Patch {
   operations: JsonPatchOperation[];
 }
 
-export type FormReader = ReturnType<typeof productFormReader>;
+export type ProductFormReader = ReturnType<typeof productFormReader>;
 
 /** The typed values beside the stored ones. Checking whether a field has changed also records its previous value. */
 export function productFormReader(

@@ -26,7 +26,7 @@ import {
 } from './product-cards.ts';
 import { productChanges, type ProductChanges } from './product-changes.ts';
 import { PRODUCT_LIMITS } from './product-declaration.ts';
-import { productFields } from './product-fields.ts';
+import { productFieldInputs } from './product-fields.ts';
 import { productPage, readProduct } from './product-page.ts';
 import { productRefusal } from './product-problems.ts';
 import { productFormValues, type ProductFormValues } from './product-values.ts';
@@ -55,7 +55,7 @@ export function productEditorPages(pages: ShopPages): void {
         const mayWrite = visit.may('products_write');
         const values = productFormValues(row, visit);
         const master = row.master && { ...row, ...row.master, master: null };
-        const fields = productFields(values, master ? productFormValues(master, visit) : undefined, {
+        const fields = productFieldInputs(values, master ? productFormValues(master, visit) : undefined, {
           draft,
           mayWrite,
           visit,

@@ -27,7 +27,7 @@ export function findCategoryChoices(db: Queries, shopId: string) {
     where shop_id = ${shopId} order by position, number limit ${MAX_CATEGORIES}`);
 }
 
-export function findCategoryNames(db: Queries, shopId: string, categoryIds: readonly string[]) {
+export function findNamesOfCategories(db: Queries, shopId: string, categoryIds: readonly string[]) {
   return db.many<{ categoryId: string; alias: string; name: Localised }>(sql`
     select upper(category_id::text) as "categoryId", alias, name from category
     where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
@@ -79,7 +79,7 @@ export function findGridRows(db: Queries, shopId: string, masterId: string) {
 }
 
 /** By the number, or by the printed code. Several products may have the same code. */
-export async function findByCode(db: Queries, shopId: string, code: string): Promise<string[]> {
+export async function findProductsByCode(db: Queries, shopId: string, code: string): Promise<string[]> {
   const rows = await db.many<{ productId: string }>(sql`
     select upper(product_id::text) as "productId" from product
       where shop_id = ${shopId} and product_number = ${code}

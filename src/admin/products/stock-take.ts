@@ -14,7 +14,7 @@ import { refusedPatch } from '../components/row-changes.ts';
 import type { Draft, ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { pictureOf } from './list-row.ts';
-import { findByCode } from './queries.ts';
+import { findProductsByCode } from './queries.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
 /** The latest counts. They are in the address, so they include no one else's. */
@@ -52,7 +52,7 @@ export function stockTake(pages: ShopPages): void {
         const messages = visit.messages.products.stockTake;
         const code = (request.query('code') ?? '').trim().slice(0, 200);
         const counted = parseCounted(request.query('counted'));
-        const ids = code === '' ? [] : await findByCode(visit.db, visit.shopId, code);
+        const ids = code === '' ? [] : await findProductsByCode(visit.db, visit.shopId, code);
         const rows = await findProductRows(visit.db, visit.shopId, [
           ...ids,
           ...counted.map(({ productId }) => productId),

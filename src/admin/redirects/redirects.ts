@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { decodedText } from '../../catalogue/products/csv-file.ts';
 import {
-  MAX_FILE_BYTES,
-  MAX_FILE_ROWS,
+  MAX_REDIRECT_FILE_BYTES,
+  MAX_REDIRECT_FILE_ROWS,
   readRedirects,
   redirectFileHead,
   redirectFileLine,
@@ -24,7 +24,7 @@ import {
   createRedirect,
   deleteRedirect,
   dismissMissedAddress,
-  startOf,
+  comparedStart,
   updateRedirect,
 } from '../../catalogue/redirects/routes.ts';
 import { domainsOf, redirectRefusal } from '../../catalogue/redirects/refusals.ts';
@@ -36,6 +36,7 @@ import { Redirect, type FormRequest, type PageRequest } from '../../http/page-ki
 import type { Upload } from '../../http/upload.ts';
 import { isId } from '../../kernel/ids.ts';
 import { declareForm, optionsOf, readFields, showFields } from '../components/declared-form.ts';
+import { fileField, refusedLines } from '../components/file-form.ts';
 import { buttonForm, problemOf } from '../components/form.ts';
 import { dayText } from '../components/format.ts';
 import { listView } from '../components/list.ts';
@@ -82,7 +83,7 @@ export function redirectPages(pages: ShopPages): void {
   pages.form(`${PATH}/new`, PERMISSIONS, { show: showNew, save: addRedirect }, OPTIONS);
   pages.fileForm(`${PATH}/import`, 'products_write', {
     field: 'file',
-    limit: MAX_FILE_BYTES,
+    limit: MAX_REDIRECT_FILE_BYTES,
     show: async (visit, _request, draft) => fileFormPage(visit, draft),
     save: async (visit, _request, file) => importFile(visit, file),
   });
@@ -140,7 +141,7 @@ async function showList(visit: ShopVisit, request: PageRequest): Promise<AdminPa
     { name: 'created', title: words.created, cell: ({ createdAt }) => dayText(createdAt, language) },
   ];
   const state = listState(request, columns);
-  const start = startOf(state.filter('q'));
+  const start = comparedStart(state.filter('q'));
   const [rows, results, missed, missedCount] = await Promise.all([
     findRedirects(db, shopId, { start, limit: state.limit, offset: state.offset }),
     countRedirects(db, shopId, start),
@@ -176,23 +177,23 @@ async function showList(visit: ShopVisit, request: PageRequest): Promise<AdminPa
 }
 
 function missedCard(visit: ShopVisit, missed: readonly CountedAddress[], count: number): Markup {
-  const words = visit.messages.redirects;
+  const messages = visit.messages.redirects;
   return html`<section class="card" aria-labelledby="missed">
     <h2 id="missed">
-      ${words.missed}${count > 0 && html` <span class="count">${count.toLocaleString(visit.language)}</span>`}
+      ${messages.missed}${count > 0 && html` <span class="count">${count.toLocaleString(visit.language)}</span>`}
     </h2>
-    <p class="hint">${missed.length === 0 ? words.noMissed : words.missedHint}</p>
+    <p class="hint">${missed.length === 0 ? messages.noMissed : messages.missedHint}</p>
     ${
       missed.length > 0 &&
       html`<div class="list plain">
         <table>
           <thead>
             <tr>
-              <th scope="col">${words.source}</th>
-              <th scope="col" class="number">${words.hits}</th>
-              <th scope="col">${words.lastDay}</th>
-              <th scope="col">${words.referrers}</th>
-              <th scope="col"><span class="hidden">${words.redirect}</span></th>
+              <th scope="col">${messages.source}</th>
+              <th scope="col" class="number">${messages.hits}</th>
+              <th scope="col">${messages.lastDay}</th>
+              <th scope="col">${messages.referrers}</th>
+              <th scope="col"><span class="hidden">${messages.redirect}</span></th>
             </tr>
           </thead>
           <tbody>
@@ -205,23 +206,23 @@ function missedCard(visit: ShopVisit, missed: readonly CountedAddress[], count: 
 }
 
 function missedRow(visit: ShopVisit, { address, hits, lastDay, referrers }: CountedAddress): Markup {
-  const words = visit.messages.redirects;
+  const messages = visit.messages.redirects;
   return html`<tr>
-    <td data-title="${words.source}"><code>${address}</code></td>
-    <td data-title="${words.hits}" class="number">${hits.toLocaleString(visit.language)}</td>
-    <td data-title="${words.lastDay}">${dayText(new Date(lastDay), visit.language)}</td>
-    <td data-title="${words.referrers}"><span class="quiet">${referrers.join(', ')}</span></td>
+    <td data-title="${messages.source}"><code>${address}</code></td>
+    <td data-title="${messages.hits}" class="number">${hits.toLocaleString(visit.language)}</td>
+    <td data-title="${messages.lastDay}">${dayText(new Date(lastDay), visit.language)}</td>
+    <td data-title="${messages.referrers}"><span class="quiet">${referrers.join(', ')}</span></td>
     <td>
       <div class="actions">
         <a
           class="button"
           href="${adminPath(visit, `${PATH}/new`, { source: address })}"
-          aria-label="${words.redirectThis({ address })}"
-          >${words.redirect}</a
+          aria-label="${messages.redirectThis({ address })}"
+          >${messages.redirect}</a
         >
         <form method="post" action="${adminPath(visit, `${PATH}/missed/dismiss`)}">
           <input type="hidden" name="address" value="${address}" />
-          <button class="link" aria-label="${words.dismissThis({ address })}">${words.dismiss}</button>
+          <button class="link" aria-label="${messages.dismissThis({ address })}">${messages.dismiss}</button>
         </form>
       </div>
     </td>
@@ -269,18 +270,18 @@ async function addRedirect(visit: ShopVisit, form: FormRequest): Promise<Redirec
 }
 
 async function showRedirect(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
-  const words = visit.messages.redirects;
+  const messages = visit.messages.redirects;
   const { redirectId, source, status, kind, target } = await loadRedirect(
     visit,
     request.params['redirectId']!,
   );
   return {
-    title: words.edit,
+    title: messages.edit,
     menu: 'settings',
     breadcrumbs: listStep(visit),
     actions: buttonForm({
       action: adminPath(visit, `${PATH}/${redirectId}/delete`),
-      text: words.delete,
+      text: messages.delete,
       kind: 'danger',
     }),
     main: redirectForm(visit, { source, status: String(status), kind, target }, draft),
@@ -305,64 +306,34 @@ function fileFormPage(
   refused: readonly RefusedRow[] = [],
   notice?: Markup,
 ): AdminPage {
-  const words = visit.messages.redirects;
+  const messages = visit.messages.redirects;
   const limits = {
-    rows: MAX_FILE_ROWS.toLocaleString(visit.language),
-    megabytes: String(MAX_FILE_BYTES / 1_048_576),
+    rows: MAX_REDIRECT_FILE_ROWS.toLocaleString(visit.language),
+    megabytes: String(MAX_REDIRECT_FILE_BYTES / 1_048_576),
   };
   return {
-    title: words.file,
+    title: messages.file,
     menu: 'settings',
     breadcrumbs: listStep(visit),
     main: html`${problemOf(draft)} ${notice} ${refused.length > 0 && refusedTable(visit, refused)}
       <form class="card" method="post" enctype="multipart/form-data">
-        <div class="field">
-          <label for="file">${words.file}</label>
-          <input
-            type="file"
-            id="file"
-            name="file"
-            accept=".csv,.txt,text/csv,text/plain"
-            aria-describedby="file-hint"
-            required
-          />
-          <p class="hint" id="file-hint">${words.fileHint(limits)}</p>
-        </div>
-        <button class="main">${words.send}</button>
+        ${fileField({ label: messages.file, hint: messages.fileHint(limits) })}
+        <button class="main">${messages.send}</button>
       </form>`,
   };
 }
 
 function refusedTable(visit: ShopVisit, refused: readonly RefusedRow[]): Markup {
-  const words = visit.messages.redirects;
-  return html`<div class="list plain">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col" class="number">${words.line}</th>
-          <th scope="col">${words.source}</th>
-          <th scope="col">${words.target}</th>
-          <th scope="col">${words.reason}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${refused.map(
-          ({ row, reason }) =>
-            html`<tr>
-              <td data-title="${words.line}" class="number">${row.line}</td>
-              <td data-title="${words.source}">${row.source}</td>
-              <td data-title="${words.target}">${row.target}</td>
-              <td data-title="${words.reason}">${reason}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  const messages = visit.messages.redirects;
+  return refusedLines(
+    [messages.line, messages.source, messages.target, messages.reason],
+    refused.map(({ row, reason }) => [row.line, row.source, row.target, reason]),
+  );
 }
 
 /** Saves the redirects of a file in one transaction, and lists the lines that can't be. */
 async function importFile(visit: ShopVisit, { path }: Upload): Promise<AdminPage | Redirect> {
-  const words = visit.messages.redirects;
+  const messages = visit.messages.redirects;
   const text = await decodedText(await readFile(path));
   const rows = await readable(visit, async () => {
     const pause = newPauses();
@@ -395,14 +366,14 @@ async function importFile(visit: ShopVisit, { path }: Upload): Promise<AdminPage
     await recordAction(tx, visit, `${PATH}/import`, { redirects: String(rows.length - left) });
     return { saved: rows.length - left, refused: found, count: left };
   });
-  if (count === 0) return new Redirect(adminPath(visit, PATH), words.imported({ count: saved }));
+  if (count === 0) return new Redirect(adminPath(visit, PATH), messages.imported({ count: saved }));
   return fileFormPage(
     visit,
     undefined,
     refused,
     html`<p class="notice" role="status">
-      ${words.imported({ count: saved })} ${words.refused({ count })}
-      ${count > refused.length && words.firstRefused({ count: refused.length })}
+      ${messages.imported({ count: saved })} ${messages.refused({ count })}
+      ${count > refused.length && messages.firstRefused({ count: refused.length })}
     </p>`,
   );
 }

@@ -5,21 +5,29 @@ import type { ReportPeriod } from '../../orders/reports/period.ts';
 import { findBreakdown, type ReportPart } from '../../orders/reports/queries.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { closedAmounts, type Totals } from './periods.ts';
+import { closedAmounts, type ReportTotals } from './periods.ts';
 import { findAppNames, findGroupNames, findReportedProducts, type ReportedProduct } from './queries.ts';
 
-export const PARTS = ['product', 'category', 'country', 'payment', 'source', 'group', 'customer'] as const;
-export type Part = (typeof PARTS)[number];
+export const BREAKDOWN_PARTS = [
+  'product',
+  'category',
+  'country',
+  'payment',
+  'source',
+  'group',
+  'customer',
+] as const;
+export type BreakdownPart = (typeof BREAKDOWN_PARTS)[number];
 
 /** A visit that reads what the database held at one moment, so that the parts of a report sum to its totals. */
 export type ReportVisit = Omit<ShopVisit, 'db'> & { db: Queries };
 
-export interface ReportRow extends Totals {
+export interface ReportRow extends ReportTotals {
   name: string;
   href?: string | undefined;
   /** '': it is not counted in pieces. */
   quantity: number | '';
-  before: Totals;
+  before: ReportTotals;
 }
 
 export interface Report {
@@ -33,10 +41,10 @@ interface Asked {
   period: ReportPeriod;
   other: ReportPeriod | undefined;
   currency: string;
-  part: Part;
+  part: BreakdownPart;
   /** Of the period and of the other one: the rows sum to these. */
-  total: Totals;
-  totalBefore: Totals;
+  total: ReportTotals;
+  totalBefore: ReportTotals;
 }
 
 /** The sums of a period by the parts of it, compared with another period. */
@@ -74,7 +82,7 @@ export async function loadReport(visit: ReportVisit, asked: Asked): Promise<Repo
   };
 }
 
-function sumOf(parts: readonly ReportPart[]): Totals {
+function sumOf(parts: readonly ReportPart[]): ReportTotals {
   return {
     orders: parts.reduce((sum, { orders }) => sum + orders, 0),
     gross: parts.reduce((sum, { gross }) => sum + Number(gross), 0),
@@ -108,7 +116,7 @@ interface Named {
 
 async function loadNames(
   visit: ReportVisit,
-  part: Part,
+  part: BreakdownPart,
   keys: readonly string[],
 ): Promise<(key: string) => Named> {
   const { db, shopId, language, locale, settings } = visit;

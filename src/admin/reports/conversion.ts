@@ -18,7 +18,7 @@ interface CartInterval extends Counts {
   before: Counts;
 }
 
-export interface Conversion {
+export interface CartConversion {
   intervals: CartInterval[];
   total: Counts;
   totalBefore: Counts;
@@ -37,7 +37,7 @@ const NONE: Counts = { carts: 0, withAddress: 0, ordered: 0 };
 export async function loadConversion(
   { db, shopId }: ShopVisit,
   { period, other }: Asked,
-): Promise<Conversion> {
+): Promise<CartConversion> {
   const [days, otherDays, since] = await Promise.all([
     findCartDays(db, shopId, period),
     other ? findCartDays(db, shopId, other) : [],
@@ -91,37 +91,37 @@ const percentText = (rate: number | undefined, language: string) =>
 export function conversionCard(
   visit: ShopVisit,
   { period, other, query }: Asked & { query: Record<string, string> },
-  { intervals, total, totalBefore, since }: Conversion,
+  { intervals, total, totalBefore, since }: CartConversion,
 ): Markup {
   const { language } = visit;
-  const words = visit.messages.reports;
+  const messages = visit.messages.reports;
   const number = (value: number) => value.toLocaleString(language);
   const note = (now: number, before: number) => other && (changePercent(now, before, language) ?? '–');
   const byMonth = isByMonth(period);
   return html`<section class="card" aria-labelledby="conversion">
-    <h2 id="conversion">${words.conversion}</h2>
-    <p class="hint">${words.conversionHint}</p>
+    <h2 id="conversion">${messages.conversion}</h2>
+    <p class="hint">${messages.conversionHint}</p>
     ${
       since !== undefined &&
       since > period.from &&
       html`<p class="notice">
-        ${words.cartsSince({ day: plainDay(new Date(`${since}T12:00:00Z`), language) })}
+        ${messages.cartsSince({ day: plainDay(new Date(`${since}T12:00:00Z`), language) })}
       </p>`
     }
     ${figureList([
-      { title: words.carts, value: number(total.carts), note: note(total.carts, totalBefore.carts) },
+      { title: messages.carts, value: number(total.carts), note: note(total.carts, totalBefore.carts) },
       {
-        title: words.withAddress,
+        title: messages.withAddress,
         value: number(total.withAddress),
         note: note(total.withAddress, totalBefore.withAddress),
       },
       {
-        title: words.ordered,
+        title: messages.ordered,
         value: number(total.ordered),
         note: note(total.ordered, totalBefore.ordered),
       },
       {
-        title: words.rate,
+        title: messages.rate,
         value: percentText(rateOf(total), language),
         note: other && percentText(rateOf(totalBefore), language),
       },
@@ -129,7 +129,7 @@ export function conversionCard(
     ${
       total.carts > 0 &&
       html`${barChart(
-          words.rate,
+          messages.rate,
           intervals.map((interval) => ({
             label: dayOrMonth(interval.from, byMonth, language),
             value: rateOf(interval) ?? 0,
@@ -137,17 +137,17 @@ export function conversionCard(
           })),
         )}
         <details>
-          <summary>${words.asTable}</summary>
-          <div class="scroll" tabindex="0" role="group" aria-label="${words.asTable}">
+          <summary>${messages.asTable}</summary>
+          <div class="scroll" tabindex="0" role="group" aria-label="${messages.asTable}">
             <table>
               <thead>
                 <tr>
-                  <th scope="col">${byMonth ? words.month : words.day}</th>
-                  <th scope="col" class="number">${words.carts}</th>
-                  <th scope="col" class="number">${words.withAddress}</th>
-                  <th scope="col" class="number">${words.ordered}</th>
-                  <th scope="col" class="number">${words.rate}</th>
-                  ${other && html`<th scope="col" class="number">${words.compared}</th>`}
+                  <th scope="col">${byMonth ? messages.month : messages.day}</th>
+                  <th scope="col" class="number">${messages.carts}</th>
+                  <th scope="col" class="number">${messages.withAddress}</th>
+                  <th scope="col" class="number">${messages.ordered}</th>
+                  <th scope="col" class="number">${messages.rate}</th>
+                  ${other && html`<th scope="col" class="number">${messages.compared}</th>`}
                 </tr>
               </thead>
               <tbody>
@@ -169,7 +169,7 @@ export function conversionCard(
     }
     <p>
       <a class="button" href="${adminPath(visit, '/reports/carts.csv', query)}" hx-boost="false"
-        >${words.csv}</a
+        >${messages.csv}</a
       >
     </p>
   </section>`;
@@ -179,18 +179,20 @@ export function conversionCard(
 export function* conversionRows(
   visit: ShopVisit,
   { period, other }: Asked,
-  { intervals }: Conversion,
+  { intervals }: CartConversion,
 ): Generator<string[]> {
-  const words = visit.messages.reports;
+  const messages = visit.messages.reports;
   const byMonth = isByMonth(period);
   const rate = (counts: Counts) => rateOf(counts)?.toLocaleString(visit.language) ?? '';
   yield [
-    byMonth ? words.month : words.day,
-    words.carts,
-    words.withAddress,
-    words.ordered,
-    words.rate,
-    ...(other ? [`${words.carts} (${words.compared})`, `${words.ordered} (${words.compared})`] : []),
+    byMonth ? messages.month : messages.day,
+    messages.carts,
+    messages.withAddress,
+    messages.ordered,
+    messages.rate,
+    ...(other
+      ? [`${messages.carts} (${messages.compared})`, `${messages.ordered} (${messages.compared})`]
+      : []),
   ];
   for (const interval of intervals) {
     yield [

@@ -28,22 +28,22 @@ function yearBefore(day: string): string {
   return dayOf(Date.UTC(year - 1, month - 1, Math.min(date, last)));
 }
 
-export interface Totals {
+export interface ReportTotals {
   orders: number;
   /** Minor units. */
   gross: number;
   net: number;
 }
 
-export interface Interval extends Totals {
+export interface Interval extends ReportTotals {
   /** The first day of it within the period. */
   from: string;
-  before: Totals;
+  before: ReportTotals;
 }
 
-export const NOTHING: Totals = { orders: 0, gross: 0, net: 0 };
+export const NOTHING: ReportTotals = { orders: 0, gross: 0, net: 0 };
 
-export function totalOf(totals: readonly Totals[]): Totals {
+export function totalOf(totals: readonly ReportTotals[]): ReportTotals {
   return totals.reduce(
     (sum, { orders, gross, net }) => ({
       orders: sum.orders + orders,
@@ -80,7 +80,7 @@ export function intervalsOf(
 }
 
 function totalsOf(period: ReportPeriod, days: readonly DayTotal[], byMonth: boolean) {
-  const intervals = new Map<string, Totals & { from: string }>();
+  const intervals = new Map<string, ReportTotals & { from: string }>();
   for (let day = Date.parse(period.from); day <= Date.parse(period.to); day += DAY) {
     const from = dayOf(day);
     const key = byMonth ? from.slice(0, 7) : from;

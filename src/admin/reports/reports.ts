@@ -17,7 +17,13 @@ import { HOME_SCRIPT, UPLOT, UPLOT_STYLESHEET } from '../layout/assets.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { conversionCard, conversionRows, loadConversion } from './conversion.ts';
-import { loadReport, PARTS, type Part, type Report, type ReportVisit } from './breakdown.ts';
+import {
+  loadReport,
+  BREAKDOWN_PARTS,
+  type BreakdownPart,
+  type Report,
+  type ReportVisit,
+} from './breakdown.ts';
 import {
   comparedWith,
   COMPARISONS,
@@ -27,7 +33,7 @@ import {
   totalOf,
   type ComparisonKind,
   type Interval,
-  type Totals,
+  type ReportTotals,
 } from './periods.ts';
 
 const DAY = 86_400_000;
@@ -96,7 +102,7 @@ interface Asked {
   kind: ComparisonKind;
   other: ReportPeriod | undefined;
   currency: string;
-  part: Part;
+  part: BreakdownPart;
   /** The typed period is too long, or ends before it begins: the usual one is shown. */
   isRefused: boolean;
 }
@@ -119,15 +125,15 @@ function askedOf({ db, settings }: ShopVisit, request: PageRequest): Asked {
     kind,
     other: comparedWith(period, kind),
     currency: /^[A-Z]{3}$/.test(currency) ? currency : settings.defaultCurrency,
-    part: PARTS.find((one) => one === request.query('by')) ?? 'product',
+    part: BREAKDOWN_PARTS.find((one) => one === request.query('by')) ?? 'product',
     isRefused,
   };
 }
 
 interface Sales {
   intervals: Interval[];
-  total: Totals;
-  totalBefore: Totals;
+  total: ReportTotals;
+  totalBefore: ReportTotals;
 }
 
 /** Both as of the same moment: an order that is placed in between is in neither. */
@@ -191,7 +197,7 @@ function filterForm(visit: ShopVisit, asked: Asked, currencies: readonly string[
         name: 'by',
         label: messages.by,
         value: part,
-        choices: PARTS.map((value) => ({ value, text: messages.parts[value] })),
+        choices: BREAKDOWN_PARTS.map((value) => ({ value, text: messages.parts[value] })),
       })}
       ${
         choices.length > 1 &&
@@ -222,7 +228,7 @@ function presets({ db }: ShopVisit): [Preset, ReportPeriod][] {
   ];
 }
 
-const meanOf = ({ gross, orders }: Totals) => (orders === 0 ? 0 : Math.round(gross / orders));
+const meanOf = ({ gross, orders }: ReportTotals) => (orders === 0 ? 0 : Math.round(gross / orders));
 
 function salesCard(visit: ShopVisit, asked: Asked, { intervals, total, totalBefore }: Sales): Markup {
   const messages = visit.messages.reports;

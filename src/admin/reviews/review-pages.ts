@@ -32,8 +32,8 @@ const SHOWN_REPORTS = 50;
 
 const LISTS = ['waiting', 'reported', 'published', 'rejected'] as const satisfies readonly ReviewList[];
 
-const ANSWER = declareForm(setReviewAnswer, ({ reviews: words }) => ({
-  answer: { kind: 'long text', label: words.answer, hint: words.answerHint, rows: 5 },
+const ANSWER = declareForm(setReviewAnswer, ({ reviews: messages }) => ({
+  answer: { kind: 'long text', label: messages.answer, hint: messages.answerHint, rows: 5 },
 }));
 
 /** Which button was pressed, and the list it was in. */
@@ -87,25 +87,28 @@ async function showList(visit: ShopVisit, request: PageRequest): Promise<AdminPa
 
 function pageLinks(visit: ShopVisit, list: ReviewList, page: number, results: number): Markup | false {
   if (results <= ON_PAGE) return false;
-  const words = visit.messages.reviews;
+  const messages = visit.messages.reviews;
   const link = (other: number, text: string) =>
     html`<a class="button" href="${adminPath(visit, PATH, { state: list, page: String(other) })}"
       >${text}</a
     >`;
-  return html`<nav class="buttons" aria-label="${words.pages}">
-    ${page > 1 && link(page - 1, words.newer)} ${page * ON_PAGE < results && link(page + 1, words.older)}
+  return html`<nav class="buttons" aria-label="${messages.pages}">
+    ${page > 1 && link(page - 1, messages.newer)}
+    ${page * ON_PAGE < results && link(page + 1, messages.older)}
   </nav>`;
 }
 
 function reviewCard(visit: ShopVisit, review: ReviewJson, list: ReviewList): Markup {
-  const words = visit.messages.reviews;
+  const messages = visit.messages.reviews;
   const { reviewId, name, answer } = review;
   return html`<section class="card" aria-labelledby="r-${reviewId}">
     ${reviewText(visit, review)}
     <div class="buttons">
       ${decisionButtons(visit, review, list)}
       <a class="button" href="${adminPath(visit, `${PATH}/${reviewId}`)}"
-        >${answer === null ? words.answerIt : words.changeAnswer}<span class="hidden">: ${name}</span></a
+        >${answer === null ? messages.answerIt : messages.changeAnswer}<span class="hidden"
+          >: ${name}</span
+        ></a
       >
     </div>
   </section>`;
@@ -137,7 +140,7 @@ function reviewText(visit: ShopVisit, review: ReviewJson): Markup {
 
 function decisionButtons(visit: ShopVisit, review: ReviewJson, list: ReviewList): Markup | false {
   if (!visit.may('orders_write')) return false;
-  const words = visit.messages.reviews;
+  const messages = visit.messages.reviews;
   const { reviewId, name, state, openReports } = review;
   const action = adminPath(visit, `${PATH}/${reviewId}/state`);
   const button = (next: 'published' | 'rejected', text: string, label: string) =>
@@ -147,11 +150,11 @@ function decisionButtons(visit: ShopVisit, review: ReviewJson, list: ReviewList)
     (state !== 'published' || isReported) &&
     button(
       'published',
-      state === 'published' ? words.keep : words.publish,
-      state === 'published' ? words.keep : words.publishOf({ name }),
+      state === 'published' ? messages.keep : messages.publish,
+      state === 'published' ? messages.keep : messages.publishOf({ name }),
     )
   }
-  ${(state !== 'rejected' || isReported) && button('rejected', words.reject, words.rejectOf({ name }))}`;
+  ${(state !== 'rejected' || isReported) && button('rejected', messages.reject, messages.rejectOf({ name }))}`;
 }
 
 function idOf({ params }: Pick<PageRequest, 'params'>): string {
@@ -169,16 +172,16 @@ async function decide(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
 }
 
 async function showReview(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
-  const words = visit.messages.reviews;
+  const messages = visit.messages.reviews;
   const params = { reviewId: idOf(request) };
   const [review, reports] = await Promise.all([
     visit.call(getReview, { params }),
     visit.call(listReviewReports, { params, query: { page: 1, resultsPerPage: SHOWN_REPORTS } }),
   ]);
   return {
-    title: words.title,
+    title: messages.title,
     menu: 'marketing',
-    breadcrumbs: [{ href: adminPath(visit, PATH), text: words.title }],
+    breadcrumbs: [{ href: adminPath(visit, PATH), text: messages.title }],
     main: html`<section class="card" aria-labelledby="r-${review.reviewId}">
         ${reviewText(visit, review)}
         <div class="buttons">${decisionButtons(visit, review, 'waiting')}</div>
@@ -186,7 +189,7 @@ async function showReview(visit: ShopVisit, request: PageRequest, draft?: Draft)
       <form method="post" class="card" action="${adminPath(visit, `${PATH}/${review.reviewId}`)}">
         ${problemOf(draft)}
         ${showFields(ANSWER, visit, { values: { answer: review.answer }, draft, isDisabled: !visit.may('orders_write') })('answer')}
-        ${visit.may('orders_write') && html`<button class="main">${words.answerIt}</button>`}
+        ${visit.may('orders_write') && html`<button class="main">${messages.answerIt}</button>`}
       </form>
       ${reports.items.length > 0 && reportCard(visit, reports.items)}`,
   };
@@ -217,10 +220,10 @@ function reportCard(
 }
 
 async function saveAnswer(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
-  const words = visit.messages.reviews;
+  const messages = visit.messages.reviews;
   const { answer } = await visit.call(setReviewAnswer, {
     params: { reviewId: idOf(form) },
     body: readFields(ANSWER, form, visit),
   });
-  return new Redirect(adminPath(visit, PATH), answer === null ? words.noAnswer : words.answered);
+  return new Redirect(adminPath(visit, PATH), answer === null ? messages.noAnswer : messages.answered);
 }

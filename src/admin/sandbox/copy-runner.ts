@@ -15,7 +15,7 @@ import {
   takeCopy,
   type SandboxCopy,
 } from './copy-queries.ts';
-import { copyShop, CopyProblem } from './copy-shop.ts';
+import { copyShopToSandbox, CopyProblem } from './copy-shop.ts';
 
 export interface CopyDeps {
   db: Database;
@@ -92,7 +92,7 @@ async function makeSandbox(
     );
   }, SAVE_PROGRESS_EVERY);
   try {
-    await copyShop(db, config, {
+    await copyShopToSandbox(db, config, {
       from: shopId,
       to: sandbox,
       isSandbox: true,

@@ -1,9 +1,9 @@
 import type { Config } from '../../config.ts';
 import type { Database, Queries, Transaction } from '../../db/database.ts';
-import { explainedFailure, insertShop } from '../../imports/backup/restore.ts';
+import { explainedFailure, insertRestoredShop } from '../../imports/backup/restore.ts';
 import { endCartTokens } from '../../orders/past-orders.ts';
 import { openBackup, type BackupProgress } from '../../platform/backup/content.ts';
-import type { Manifest } from '../../platform/backup/manifest.ts';
+import type { BackupManifest } from '../../platform/backup/manifest.ts';
 import { installationKey } from '../../platform/sealing.ts';
 import {
   countSandboxes,
@@ -30,7 +30,7 @@ export interface CopyOptions extends BackupProgress {
 }
 
 export interface Copied {
-  manifest: Manifest;
+  manifest: BackupManifest;
   files: number;
 }
 
@@ -52,7 +52,7 @@ export class CopyProblem extends Error {
  * restore under another id do, without the file between them. Both are transactions, so nothing of a copy that fails is
  * left.
  */
-export async function copyShop(db: Database, config: Config, options: CopyOptions): Promise<Copied> {
+export async function copyShopToSandbox(db: Database, config: Config, options: CopyOptions): Promise<Copied> {
   const { from, to, onProgress, beforeFiles, ownsFiles } = options;
   const sandbox = await sandboxOfCopy(db, options);
   const keys = { own: await installationKey(config), former: undefined };
@@ -66,7 +66,7 @@ export async function copyShop(db: Database, config: Config, options: CopyOption
           });
           if (!content) throw new CopyProblem('NO_SUCH_SHOP', from);
           const { manifest, chunks } = content;
-          const { files } = await insertShop(
+          const { files } = await insertRestoredShop(
             tx,
             config,
             // The rows come from this database: they are as large as they are.

@@ -3,7 +3,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { Redirect } from '../../http/page-kit.ts';
 import { isId } from '../../kernel/ids.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
-import { findEmail, findEmails, lockSandbox, type SandboxEmail } from '../../shops/sandbox/queries.ts';
+import { findEmail, findSandboxEmails, lockSandbox, type SandboxEmail } from '../../shops/sandbox/queries.ts';
 import { advanceClock } from '../../shops/sandbox/routes.ts';
 import type { Sandbox } from '../../shops/settings/settings.ts';
 import { deleteShop } from '../../shops/shop/queries.ts';
@@ -23,7 +23,7 @@ export function sandboxPages(pages: ShopPages): void {
   pages.get('/sandbox', 'orders_read', async (visit) => {
     const { messages, mayReadEmails } = { ...visit, mayReadEmails: visit.may('customers_read') };
     const sandbox = requireSandbox(visit);
-    const emails = mayReadEmails ? await findEmails(visit.db, visit.shopId) : [];
+    const emails = mayReadEmails ? await findSandboxEmails(visit.db, visit.shopId) : [];
     return {
       title: messages.sandbox.title({ shop: sandbox.of }),
       main: html`<div class="stack">

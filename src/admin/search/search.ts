@@ -81,7 +81,7 @@ async function findOrders(visit: ShopVisit, text: string): Promise<Hit[]> {
 }
 
 async function findProducts(visit: ShopVisit, text: string): Promise<Hit[]> {
-  const products = await searchProducts(visit, text);
+  const products = await findProductHits(visit, text);
   return products.map(({ productId, ...hit }) => ({
     href: adminPath(visit, `/products/${productId}`),
     ...hit,
@@ -95,7 +95,7 @@ interface ProductHit {
 }
 
 /** By the start of the number, then as in the product list; with a typo, as in the shop. */
-export async function searchProducts(visit: ShopVisit, text: string): Promise<ProductHit[]> {
+export async function findProductHits(visit: ShopVisit, text: string): Promise<ProductHit[]> {
   const { db, shopId, locale, settings } = visit;
   const terms = parseQuery(text);
   if (terms.length === 0) return [];

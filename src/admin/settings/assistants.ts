@@ -8,7 +8,6 @@ import {
   type CallRow,
 } from '../../assistants/queries.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { schemeOf } from '../../http/links.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { timeOfId } from '../../kernel/ids.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
@@ -44,8 +43,9 @@ export function assistantSettingsPages(pages: ShopPages, format: SettingsFormat)
 function profileCard(visit: ShopVisit, keyIds: readonly string[]): Markup {
   const { settings, storefront, language } = visit;
   const messages = visit.messages.settings.assistantView;
-  const [domain] = settings.domainsInUse;
-  const address = domain === undefined ? undefined : `${schemeOf(storefront)}//${domain}/.well-known/ucp`;
+  // A shop without a host of its own is below a path of the service, where there is nothing for assistants.
+  const hasHost = new URL(storefront).pathname === '/';
+  const address = hasHost ? new URL('/.well-known/ucp', storefront).href : undefined;
   return html`<section class="card">
     <h2>${messages.profile}</h2>
     ${!settings.assistants.open && html`<p>${messages.closed}</p>`}
@@ -82,7 +82,7 @@ function profileCard(visit: ShopVisit, keyIds: readonly string[]): Markup {
   </section>`;
 }
 
-const SHOWN_ORDERS = 20;
+const SHOWN_ORDERS = 10;
 
 /** What the buyers of each assistant have ordered, and their last orders. */
 function ordersCard(
@@ -93,48 +93,53 @@ function ordersCard(
   const { language } = visit;
   const messages = visit.messages.settings.assistantView;
   const cell = (title: string, value: Markup | string) => html`<td data-title="${title}">${value}</td>`;
+  const sumCell = (amount: number, currency: string) =>
+    html`<td data-title="${messages.sum}" class="number">${moneyText(amount, currency, language)}</td>`;
   const head = (...titles: string[]) =>
     html`<thead>
       <tr>
         ${titles.map((title) => html`<th scope="col">${title}</th>`)}
+        <th scope="col" class="number">${messages.sum}</th>
       </tr>
     </thead>`;
   const lastOrders = html`<h3>${messages.lastOrders}</h3>
-    <table>
-      ${head(messages.when, messages.order, messages.assistant, messages.sum)}
-      <tbody>
-        ${orders.map(
-          ({ orderId, orderNumber, createdAt, profile, currency, grandTotal }) =>
-            html`<tr>
-              ${cell(messages.when, momentText(createdAt, language))}
-              ${cell(
-                messages.order,
-                html`<a href="${adminPath(visit, `/orders/${orderId}`)}">${orderNumber}</a>`,
-              )}
-              ${cell(messages.assistant, new URL(profile).host)}
-              ${cell(messages.sum, moneyText(grandTotal, currency, language))}
-            </tr>`,
-        )}
-      </tbody>
-    </table>`;
+    <div class="list plain">
+      <table>
+        ${head(messages.when, messages.order, messages.assistant)}
+        <tbody>
+          ${orders.map(
+            ({ orderId, orderNumber, createdAt, profile, currency, grandTotal }) =>
+              html`<tr>
+                ${cell(messages.when, momentText(createdAt, language))}
+                ${cell(
+                  messages.order,
+                  html`<a href="${adminPath(visit, `/orders/${orderId}`)}">${orderNumber}</a>`,
+                )}
+                ${cell(messages.assistant, new URL(profile).host)} ${sumCell(grandTotal, currency)}
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>`;
   return html`<section class="card">
     <h2>${messages.orders}</h2>
     ${
       sums.length === 0
         ? html`<p class="quiet">${messages.noOrders}</p>`
-        : html`<table>
-              ${head(messages.assistant, messages.orderCount, messages.sum)}
-              <tbody>
-                ${sums.map(
-                  ({ profile, orders, total, currency }) =>
-                    html`<tr>
-                      ${cell(messages.assistant, new URL(profile).host)}
-                      ${cell(messages.orderCount, String(orders))}
-                      ${cell(messages.sum, moneyText(total, currency, language))}
-                    </tr>`,
-                )}
-              </tbody>
-            </table>
+        : html`<div class="list plain">
+              <table>
+                ${head(messages.assistant, messages.orderCount)}
+                <tbody>
+                  ${sums.map(
+                    ({ profile, orders, total, currency }) =>
+                      html`<tr>
+                        ${cell(messages.assistant, new URL(profile).host)}
+                        ${cell(messages.orderCount, String(orders))} ${sumCell(total, currency)}
+                      </tr>`,
+                  )}
+                </tbody>
+              </table>
+            </div>
             <p class="quiet">${messages.sumText}</p>`
     }
     ${orders.length > 0 && lastOrders}
@@ -142,7 +147,7 @@ function ordersCard(
 }
 
 /** More of them are in no page that a person would read. */
-const SHOWN_CALLS = 50;
+const SHOWN_CALLS = 20;
 
 function callsCard({ language, messages: all }: ShopVisit, calls: readonly CallRow[]): Markup {
   const messages = all.settings.assistantView;
@@ -151,19 +156,21 @@ function callsCard({ language, messages: all }: ShopVisit, calls: readonly CallR
     ${
       calls.length === 0
         ? html`<p class="quiet">${messages.noCalls}</p>`
-        : html`<table>
-            <thead>
-              <tr>
-                <th scope="col">${messages.when}</th>
-                <th scope="col">${messages.assistant}</th>
-                <th scope="col">${messages.what}</th>
-                <th scope="col">${messages.outcome}</th>
-              </tr>
-            </thead>
-            <tbody>
-              ${calls.slice(0, SHOWN_CALLS).map((call) => callRow(call))}
-            </tbody>
-          </table>`
+        : html`<div class="list plain">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">${messages.when}</th>
+                  <th scope="col">${messages.assistant}</th>
+                  <th scope="col">${messages.what}</th>
+                  <th scope="col">${messages.outcome}</th>
+                </tr>
+              </thead>
+              <tbody>
+                ${calls.slice(0, SHOWN_CALLS).map((call) => callRow(call))}
+              </tbody>
+            </table>
+          </div>`
     }
   </section>`;
 
@@ -178,8 +185,12 @@ function callsCard({ language, messages: all }: ShopVisit, calls: readonly CallR
       <td data-title="${messages.what}">${names[operation] ?? operation}</td>
       <td data-title="${messages.outcome}">
         ${problem === null ? chip(messages.answered, 'good') : chip(messages.refused, 'warning')}
-        ${problem !== null && html`<span class="quiet">${problem}</span>`}
+        ${problem !== null && html`<span class="quiet">${breakable(problem)}</span>`}
       </td>
     </tr>`;
   }
 }
+
+/** A code may break after its words, because the card is narrow. */
+const breakable = (code: string) =>
+  code.split('_').map((word, index) => html`${index > 0 && html`_<wbr />`}${word}`);

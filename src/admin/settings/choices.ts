@@ -1,5 +1,5 @@
 import { displayName } from '../../kernel/display-names.ts';
-import { countryChoices as countriesByName } from '../components/country-choices.ts';
+import { countryChoices } from '../components/country-choices.ts';
 import { isCurrency } from '../../kernel/money.ts';
 import { languageTag } from '../../http/locale.ts';
 import { PROVIDER_LABELS } from '../../orders/payments/providers.ts';
@@ -17,10 +17,10 @@ export function settingChoices(
 ): (path: string) => readonly Choice[] | undefined {
   const { language } = messages;
   const lists: Readonly<Record<string, () => readonly Choice[]>> = {
-    country: () => countryChoices(language),
-    'producerRegistrations.country': () => countryChoices(language),
+    country: () => knownCountries(language),
+    'producerRegistrations.country': () => knownCountries(language),
     'countries.default': () => (file.countries?.items ?? []).map((code) => countryChoice(code, language)),
-    'countries.items': () => byArea(countryChoices(language), areaOf, messages),
+    'countries.items': () => byArea(knownCountries(language), areaOf, messages),
     'shippingMethods.zones.countries': () =>
       byArea(
         (file.countries?.items ?? []).map((code) => countryChoice(code, language)),
@@ -191,7 +191,7 @@ const countryChoice = (code: string, language: string): Choice => ({
   text: countryName(code, language),
 });
 
-const countryChoices = (language: string) => countriesByName(language, COUNTRIES);
+const knownCountries = (language: string) => countryChoices(language, COUNTRIES);
 
 const localeChoice = (locale: string, messages: SettingsMessages): Choice => ({
   value: locale,

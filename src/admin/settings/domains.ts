@@ -17,7 +17,7 @@ import { sectionPage } from './section-page.ts';
 import { Redirect, type Notice } from '../../http/page-kit.ts';
 
 /** Where domains must lead, and the hosts of this process, which know a new one at once. */
-export interface DomainDeps {
+export interface DomainPageDeps {
   service: ServiceAddresses;
   hosts: ShopHosts;
 }
@@ -27,7 +27,7 @@ const CHECK = declareHidden({ host: 253 });
 /** The maximum number of domain checks per shop and hour: each check queries name servers. */
 const MAX_CHECKS = 30;
 
-export function domains(pages: ShopPages, format: SettingsFormat, { service, hosts }: DomainDeps): void {
+export function domains(pages: ShopPages, format: SettingsFormat, { service, hosts }: DomainPageDeps): void {
   sectionPage(pages, format, {
     name: 'domains',
     beside: async (visit) => {
@@ -54,7 +54,7 @@ export function domains(pages: ShopPages, format: SettingsFormat, { service, hos
   });
 }
 
-async function checkNow(visit: ShopVisit, host: string, { service, hosts }: DomainDeps): Promise<Notice> {
+async function checkNow(visit: ShopVisit, host: string, { service, hosts }: DomainPageDeps): Promise<Notice> {
   const messages = visit.messages.settings.domainView;
   const { db, shopId } = visit;
   const wasUsed = visit.settings.domainsInUse.includes(host);

@@ -23,7 +23,7 @@ interface SearchableSetting extends SettingPlace {
 const lists = new Map<Language, readonly SearchableSetting[]>();
 
 /** The settings whose name, explanation or place holds every word of the text; those that match by name come first. */
-export function findSettings(
+export function searchSettings(
   text: string,
   messages: AdminMessages,
   language: Language,

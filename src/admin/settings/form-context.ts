@@ -46,15 +46,15 @@ export function bound(schema: TSchema): { maxLength: number } {
 /** A typed value that is not among the choices stays visible. */
 export function withChosen(choices: readonly Choice[], values: readonly unknown[]): readonly Choice[] {
   const unknown = values.filter((value) => !choices.some((choice) => choice.value === (value ?? '')));
-  return [...unknown.map((value) => ({ value: textOf(value), text: textOf(value) })), ...choices];
+  return [...unknown.map((value) => ({ value: settingText(value), text: settingText(value) })), ...choices];
 }
 
 /** A number in the format of the user's language; typed text that is not a number stays unchanged. */
 export function numberText(value: unknown, { language }: Pick<FormContext, 'language'>): string {
-  return typeof value === 'number' ? decimalText(value, language) : textOf(value);
+  return typeof value === 'number' ? decimalText(value, language) : settingText(value);
 }
 
 /** As in the file, in a form that can be typed again. */
-export function textOf(value: unknown): string {
+export function settingText(value: unknown): string {
   return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : '';
 }

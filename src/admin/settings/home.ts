@@ -5,14 +5,14 @@ import { Redirect } from '../../http/page-kit.ts';
 import { isId } from '../../kernel/ids.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { PAGES } from '../../shops/legal/schema.ts';
-import { documentOf } from '../../shops/settings/conversion.ts';
+import { settingsAsFile } from '../../shops/settings/conversion.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { findCategoryTargets } from '../categories/queries.ts';
 import { declaredButton, declareHidden, readFields } from '../components/declared-form.ts';
 import { pictureCard } from '../media/media.ts';
 import type { ShopPages } from '../pages.ts';
 import { findProductNames } from '../search/queries.ts';
-import { searchProducts } from '../search/search.ts';
+import { findProductHits } from '../search/search.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { savedNotice, saveSettings } from './save.ts';
 import { sectionPage, settingsBreadcrumbs } from './section-page.ts';
@@ -90,7 +90,7 @@ export function homeSettingsPages(pages: ShopPages, format: SettingsFormat): voi
   pages.post('/settings/home/target', 'settings_write', async (visit, form) => {
     const { target } = readFields(TARGET, form, visit);
     const link = target === '' ? undefined : await linkTo(visit, target);
-    const { link: _replaced, ...home } = documentOf(visit.settings, { textsByLocale: true }).home ?? {};
+    const { link: _replaced, ...home } = settingsAsFile(visit.settings, { textsByLocale: true }).home ?? {};
     const file = { home: { ...home, ...(link !== undefined && { link }) } };
     const applied = await saveSettings(visit, file, format);
     return new Redirect(adminPath(visit, '/settings/home'), await savedNotice(visit, applied));
@@ -130,7 +130,7 @@ async function findTargets(
   const names = messagesIn(language).storefront.legal.names;
   const [categories, products] = await Promise.all([
     findCategoryTargets(db, shopId),
-    text === '' ? [] : searchProducts(visit, text),
+    text === '' ? [] : findProductHits(visit, text),
   ]);
   const titles = visit.messages.layout.menuEntries;
   return [

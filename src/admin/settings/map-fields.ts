@@ -7,7 +7,7 @@ import {
   settingFieldName,
   numberText,
   fieldProblemLine,
-  textOf,
+  settingText,
   type FormContext,
 } from './form-context.ts';
 import type { Path } from '../../shops/settings/rules.ts';
@@ -47,7 +47,7 @@ export function mapFields(
         ${textField({
           name: settingFieldName([...at, 'value']),
           label: messages.label(`${known}.value`),
-          value: textOf(item),
+          value: settingText(item),
           ...bound(value),
           isDisabled,
           problem: key === '' ? undefined : context.problemAt([...path, key]),

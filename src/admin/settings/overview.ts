@@ -2,7 +2,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { blocksOf } from '../apps/frames.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
-import { findSettings } from './find-settings.ts';
+import { searchSettings } from './find-settings.ts';
 
 type PageName = keyof ShopVisit['messages']['settings']['pages'];
 
@@ -90,11 +90,13 @@ function foundSettings(visit: ShopVisit, text: string): Markup {
 /** Single settings by their names and explanations, with the address of the very field. */
 export function settingHits(visit: ShopVisit, text: string, limit: number) {
   if (!visit.may('settings_read')) return [];
-  return findSettings(text, visit.messages, visit.language, limit).map(({ page, anchor, label, place }) => ({
-    href: `${adminPath(visit, `/settings/${page}`)}#${anchor}`,
-    text: label,
-    note: place,
-  }));
+  return searchSettings(text, visit.messages, visit.language, limit).map(
+    ({ page, anchor, label, place }) => ({
+      href: `${adminPath(visit, `/settings/${page}`)}#${anchor}`,
+      text: label,
+      note: place,
+    }),
+  );
 }
 
 function mayOpen({ may, settings }: ShopVisit, page: PageName): boolean {

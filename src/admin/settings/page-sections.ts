@@ -33,7 +33,7 @@ export const PAGE_SECTIONS = {
     'units',
     'reviews',
   ],
-  customers: ['customerGroups', 'visibility', 'newsletters'],
+  customers: ['customerGroups', 'visibility', 'quickOrder', 'newsletters'],
   feeds: ['feeds'],
   assistants: ['assistants'],
   theme: ['theme', 'logoUrl'],

@@ -19,7 +19,7 @@ import {
 import type { PaymentProvider } from '../../orders/payments/provider.ts';
 import { webhookPath } from '../../orders/payments/webhook-route.ts';
 import { paymentFieldPath } from '../../shops/shop/readiness.ts';
-import { documentOf } from '../../shops/settings/conversion.ts';
+import { settingsAsFile } from '../../shops/settings/conversion.ts';
 import type { SettingsFile } from '../../shops/settings/file.ts';
 import type { PaymentMethod, Settings } from '../../shops/settings/settings.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
@@ -285,7 +285,7 @@ function offersOfApps(visit: ShopVisit, apps: readonly AppMethod[]): Markup | fa
 
 /** A method of an app as one of the shop, at the end of the list and without a price. */
 function withAppMethod(settings: Settings, { name, app, method }: AppMethod): SettingsFile {
-  const { paymentMethods = [] }: SettingsFile = documentOf(settings, { textsByLocale: true });
+  const { paymentMethods = [] }: SettingsFile = settingsAsFile(settings, { textsByLocale: true });
   const keys = new Set(paymentMethods.map(({ key }) => key));
   const numbers = Array.from({ length: keys.size + 2 }, (_, index) => index + 1);
   const candidates = [method.name, ...numbers.slice(1).map((number) => `${method.name}-${number}`)];

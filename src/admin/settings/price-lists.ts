@@ -1,4 +1,4 @@
-import { countListed } from '../../catalogue/pricelists/queries.ts';
+import { countListPrices } from '../../catalogue/pricelists/queries.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isRunning } from '../../pricing/price-lists.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
@@ -14,13 +14,13 @@ export function priceListSettingsPages(pages: ShopPages, format: SettingsFormat)
 /** The saved lists, with a link to the prices of each. */
 async function listsOf(visit: ShopVisit): Promise<Markup> {
   const { db, shopId, settings } = visit;
-  const words = visit.messages.priceLists;
-  const counts = await countListed(db, shopId);
+  const messages = visit.messages.priceLists;
+  const counts = await countListPrices(db, shopId);
   return html`<section class="card">
-    <h2>${words.prices}</h2>
+    <h2>${messages.prices}</h2>
     ${
       settings.priceLists.length === 0
-        ? html`<p class="quiet">${words.empty}</p>`
+        ? html`<p class="quiet">${messages.empty}</p>`
         : html`<ul class="stack">
             ${settings.priceLists.map((list) => {
               const count = counts.find(({ priceListId }) => priceListId === list.priceListId)?.count ?? 0;
@@ -31,8 +31,8 @@ async function listsOf(visit: ShopVisit): Promise<Markup> {
                     ? html`<a href="${adminPath(visit, `/price-lists/${list.priceListId}`)}">${text}</a>`
                     : text
                 }
-                ${isRunning(list, db.now) ? chip(words.running, 'good') : chip(words.notRunning)}
-                <br />${list.customerGroups.join(', ')} · ${words.products({ count })}
+                ${isRunning(list, db.now) ? chip(messages.running, 'good') : chip(messages.notRunning)}
+                <br />${list.customerGroups.join(', ')} · ${messages.products({ count })}
               </li>`;
             })}
           </ul>`

@@ -1,18 +1,25 @@
 import { countryName } from '../../shops/countries/countries.ts';
-import { pathText, type Problem, type Rule, type SettingsProblem } from '../../shops/settings/problem.ts';
+import {
+  pathText,
+  type Problem,
+  type SettingsRule,
+  type SettingsProblem,
+} from '../../shops/settings/problem.ts';
 import type { ShopVisit } from '../visit.ts';
 import { wordPath } from './field-kind.ts';
 import { settingsMessages } from './settings-messages.ts';
 
 /** The message of every rule; a missing one, or one that names something unknown to its rule, does not compile. */
 type RuleTexts = {
-  readonly [Name in Rule['name']]: string | ((values: ShownValues<Extract<Rule, { name: Name }>>) => string);
+  readonly [Name in SettingsRule['name']]:
+    | string
+    | ((values: ShownValues<Extract<SettingsRule, { name: Name }>>) => string);
 };
 
 type ShownValues<Values> = { readonly [Key in keyof Values]: string };
 
 /** The problem of a field, in the reader's language. */
-export function problemText({ path, rule }: Problem, visit: ShopVisit): string {
+export function formProblemText({ path, rule }: Problem, visit: ShopVisit): string {
   const texts: RuleTexts = visit.messages.settings.problems;
   return sayRule(texts[rule.name], shownValues(path, rule, visit));
 }
@@ -33,7 +40,7 @@ export function fileProblemLine({ path, line, rule }: Problem, { messages }: Sho
   return `${where || fileView.wholeFile}: ${sayRule(texts[rule.name], Object.fromEntries(values))}`;
 }
 
-function sayRule(text: RuleTexts[Rule['name']], values: Readonly<Record<string, string>>): string {
+function sayRule(text: RuleTexts[SettingsRule['name']], values: Readonly<Record<string, string>>): string {
   const message = text as string | ((values: Readonly<Record<string, string>>) => string);
   return typeof message === 'string' ? message : message(values);
 }
@@ -41,13 +48,13 @@ function sayRule(text: RuleTexts[Rule['name']], values: Readonly<Record<string, 
 /** The problems of refused settings: each at its place, or as lines without one. */
 export function translatedProblems({ places, problems }: SettingsProblem, visit: ShopVisit) {
   return {
-    problems: places.map((place) => ({ ...place, text: problemText(place, visit) })),
+    problems: places.map((place) => ({ ...place, text: formProblemText(place, visit) })),
     lines: places.length > 0 ? [] : problems,
   };
 }
 
 /** Fields, countries and languages by name, and numbers in the format of the reader's language. */
-function shownValues(path: Problem['path'], rule: Rule, { messages, language }: ShopVisit) {
+function shownValues(path: Problem['path'], rule: SettingsRule, { messages, language }: ShopVisit) {
   const { label, languageName } = settingsMessages(messages, language);
   const shown = (key: string, value: string | number | readonly string[]): string => {
     if (typeof value === 'number') return new Intl.NumberFormat(language).format(value);

@@ -8,7 +8,7 @@ import {
   isEffectField,
   PROMOTION_EFFECTS,
   takesField,
-  WEEKDAYS,
+  PROMOTION_WEEKDAYS,
 } from '../../shops/settings/schema/promotions.ts';
 import type { Promotion } from '../../shops/settings/settings.ts';
 import { hasHours } from '../../pricing/cart-promotions.ts';
@@ -46,7 +46,7 @@ function weekdayChoices({ language }: ShopVisit) {
   const names = new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' });
   // The first of June 2026 was a Monday.
   return [1, 2, 3, 4, 5, 6, 7].map((day) => ({
-    value: WEEKDAYS[day % 7]!,
+    value: PROMOTION_WEEKDAYS[day % 7]!,
     text: names.format(Date.UTC(2026, 5, day)),
   }));
 }

@@ -13,7 +13,9 @@ export function saveSettings(
   file: SettingsFile,
   format: SettingsFormat,
 ): Promise<AppliedSettings> {
-  return visit.db.transaction((tx) => applySettings(tx, visit, file, format), { appId: visit.user.userId });
+  return visit.db.transaction((tx) => applySettingsWithin(tx, visit, file, format), {
+    appId: visit.user.userId,
+  });
 }
 
 /** The changes that applying a file would make. It is applied and rolled back, so that every check has run. */
@@ -65,7 +67,7 @@ function requireNoOwnerSettings({ user, messages }: ShopVisit, { sections }: App
 }
 
 /** The same as a part of a transaction. */
-export async function applySettings(
+export async function applySettingsWithin(
   tx: Transaction,
   visit: ShopVisit,
   file: SettingsFile,

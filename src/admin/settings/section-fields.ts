@@ -11,7 +11,7 @@ import {
   settingFieldName,
   numberText,
   fieldProblemLine,
-  textOf,
+  settingText,
   withChosen,
   type FormContext,
 } from './form-context.ts';
@@ -45,7 +45,7 @@ export function settingField(
     case 'choice':
       return choiceField({
         ...field,
-        value: textOf(value ?? shapeOf(schema).default),
+        value: settingText(value ?? shapeOf(schema).default),
         choices: shapeOf(schema).enum!.map((one) => ({
           value: String(one),
           text: messages.value(known, String(one)),
@@ -61,10 +61,10 @@ export function settingField(
       });
     case 'line':
       if (choices)
-        return choiceField({ ...field, value: textOf(value), choices: withChosen(choices, [value]) });
-      return textField({ ...field, value: textOf(value), ...bound(schema) });
+        return choiceField({ ...field, value: settingText(value), choices: withChosen(choices, [value]) });
+      return textField({ ...field, value: settingText(value), ...bound(schema) });
     case 'lines':
-      return longTextField({ ...field, value: textOf(value), ...bound(schema) });
+      return longTextField({ ...field, value: settingText(value), ...bound(schema) });
     case 'texts':
       return localisedField(schema, (value ?? {}) as Record<string, string>, path, context);
     case 'words':
@@ -215,7 +215,7 @@ function entryTitle(value: unknown, { messages, locale, locales, currency, choic
       : []),
     ...(isDefault === true ? [messages.label('taxClasses.default')] : []),
   ];
-  return html`<strong>${title ?? textOf(key)}</strong>
+  return html`<strong>${title ?? settingText(key)}</strong>
     ${facts.length > 0 && html`<span class="quiet">${facts.join(' · ')}</span>`}`;
 }
 

@@ -1,5 +1,5 @@
 import { html, type Markup } from '../../http/html.ts';
-import { documentOf } from '../../shops/settings/conversion.ts';
+import { settingsAsFile } from '../../shops/settings/conversion.ts';
 import { SettingsProblem, type SettingsFile } from '../../shops/settings/file.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import type { Problem } from '../../shops/settings/problem.ts';
@@ -90,7 +90,7 @@ const sectionsOf = (name: SectionPageName): readonly SectionName[] => PAGE_SECTI
 
 /** The stored sections of the page. */
 function storedSections({ settings }: ShopVisit, { name }: SectionPage): object {
-  const file: SettingsFile = documentOf(settings, { textsByLocale: true });
+  const file: SettingsFile = settingsAsFile(settings, { textsByLocale: true });
   return Object.fromEntries(sectionsOf(name).map((section) => [section, file[section] ?? null]));
 }
 
@@ -145,7 +145,7 @@ function shownForm(
 ): ShownForm {
   const { settings, language } = visit;
   const messages = settingsMessages(visit.messages, language);
-  const file = { ...documentOf(settings, { textsByLocale: true }), ...refused?.file };
+  const file = { ...settingsAsFile(settings, { textsByLocale: true }), ...refused?.file };
   const { defaultLocale, locales, defaultCurrency } = settings;
   const known = settingChoices(file, messages);
   return {

@@ -11,7 +11,7 @@ import { homeSettingsPages } from './home.ts';
 import { history } from './history.ts';
 import { payments } from './payments.ts';
 import { data } from './data.ts';
-import { domains, type DomainDeps } from './domains.ts';
+import { domains, type DomainPageDeps } from './domains.ts';
 import { feedSettingsPages } from './feeds.ts';
 import { priceListSettingsPages } from './price-lists.ts';
 import { promotionSettingsPages } from './promotions.ts';
@@ -26,7 +26,7 @@ import { invoiceSettingsPages } from './transport.ts';
 import { taxSettingsPages } from './taxes.ts';
 
 /** The registrations of the modules above: sections of the settings file, kinds of email, payment providers. */
-export interface SettingsDeps extends DomainDeps {
+export interface SettingsDeps extends DomainPageDeps {
   settingsFormat: SettingsFormat;
   emailKinds: readonly EmailKind[];
   providers: Providers;

@@ -15,7 +15,7 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import { schemaOf } from './field-kind.ts';
 import { logo, logoCard } from './logo.ts';
 import { PAGE_SECTIONS } from './page-sections.ts';
-import { problemText } from './problem-text.ts';
+import { formProblemText } from './problem-text.ts';
 import { sectionLimits } from './section-limits.ts';
 import { childOf, fieldTree, readValue } from './read-section.ts';
 import { placeText, sectionPage } from './section-page.ts';
@@ -99,7 +99,7 @@ function sample(visit: ShopVisit, draft: Theme, problems: readonly Problem[]): A
         ${problems.map(
           (problem) =>
             html`<p class="notice error" role="alert">
-              ${placeText(problem.path, labels)}: ${problemText(problem, visit)}
+              ${placeText(problem.path, labels)}: ${formProblemText(problem, visit)}
             </p>`,
         )}
         <header class="top"><div class="bar"><a class="brand" href="#"><span>${name}</span></a></div></header>

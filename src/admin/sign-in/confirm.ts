@@ -16,7 +16,7 @@ import { passwordField, typedPassword } from '../users/password-field.ts';
 import { confirmSession, findUser } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
 import { onlyHere, targetAfterSignIn } from './enter.ts';
-import { CODE } from './fields.ts';
+import { SIGN_IN_CODE } from './fields.ts';
 import { requireTriesLeft } from './tries.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
@@ -28,7 +28,7 @@ export function confirm(pages: Pages): void {
       const { db, key, messages } = visit;
       const target = targetAfterSignIn(form.query('to'));
       const user = (await findUser(db, visit.user.userId))!;
-      const { code } = readFields(CODE, form, visit);
+      const { code } = readFields(SIGN_IN_CODE, form, visit);
       await requireTriesLeft(visit, form, user, code === '' ? 'password' : 'code');
       const isShown =
         code === ''
@@ -101,7 +101,7 @@ async function confirmPage(visit: Visit<'signed in'>, target: string, draft?: Dr
       ${
         user.hasTotp &&
         html`<form class="narrow card" method="post" action="${action}">
-          ${showFields(CODE, visit, { draft: undefined })('code')}
+          ${showFields(SIGN_IN_CODE, visit, { draft: undefined })('code')}
           <button>${messages.signIn.confirm}</button>
         </form>`
       }

@@ -46,7 +46,7 @@ export const onlyHere = ({ messages, config }: Visit<'anybody'>): string =>
   messages.signIn.onlyHere({ product: brandOf(config).name });
 
 /** Longer than any address of the admin. */
-export const MAX_TARGET_LENGTH = 4_000;
+export const MAX_RETURN_PATH_LENGTH = 4_000;
 
 /**
  * The page after signing in: only a page of the admin. A response header holds no control characters, and an address
@@ -54,6 +54,6 @@ export const MAX_TARGET_LENGTH = 4_000;
  */
 export function targetAfterSignIn(text: string | undefined): string {
   if (text === undefined) return '/admin';
-  if (text.length > MAX_TARGET_LENGTH || !/^[\x20-\x7e]*$/.test(text)) throw badRequest('Bad request');
+  if (text.length > MAX_RETURN_PATH_LENGTH || !/^[\x20-\x7e]*$/.test(text)) throw badRequest('Bad request');
   return /^\/admin(?:[/?]|$)/.test(text) && !text.includes('\\') ? text : '/admin';
 }

@@ -7,7 +7,7 @@ export const SIGN_IN = declareForm({ body: Type.Object({ email: Type.String() })
 }));
 
 /** The address that a person gives for the first time, or gets an email at. */
-export const EMAIL = declareForm(
+export const EMAIL_FORM = declareForm(
   { body: Type.Object({ email: Type.String({ maxLength: 254 }) }) },
   ({ signIn }) => ({
     email: { kind: 'email', label: signIn.email, autocomplete: 'username', isRequired: true },
@@ -15,7 +15,7 @@ export const EMAIL = declareForm(
 );
 
 /** The code of an authenticator app, or a recovery code. */
-export const CODE = declareForm(
+export const SIGN_IN_CODE = declareForm(
   { body: Type.Object({ code: Type.String({ maxLength: 20 }) }) },
   ({ account }) => ({
     code: { label: account.totpCode, autocomplete: 'one-time-code', isRequired: true },

@@ -15,7 +15,7 @@ import { insertLink, LINK_LIFETIME } from '../users/links.ts';
 import { passwordEmail } from '../users/password-email.ts';
 import { findShopsOf, findUserByEmail } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
-import { EMAIL } from './fields.ts';
+import { EMAIL_FORM } from './fields.ts';
 import { afterSameTime } from './tries.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
@@ -31,7 +31,7 @@ export function forgotten(pages: Pages): void {
     show: async (visit, _request, draft) => forgottenPage(visit, draft),
     save: async (visit, form) => {
       const startedAt = performance.now();
-      const email = readFields(EMAIL, form, visit).email.toLowerCase();
+      const email = readFields(EMAIL_FORM, form, visit).email.toLowerCase();
       if (!isEmailAddress(email)) throw badRequest(visit.messages.signIn.wrongEmail);
       const from = `forgotten-from/${addressCaller(form.address)}`;
       if (!(await form.isWithinLimit(from, EMAILS.perAddress))) {
@@ -69,7 +69,7 @@ async function forgottenPage(visit: Visit<'anybody'>, draft?: Draft): Promise<Ad
     main: html`<form class="narrow card" method="post" action="/admin/forgotten">
         ${problemOf(draft)}
         <p>${messages.about}</p>
-        ${showFields(EMAIL, visit, { draft })('email')}
+        ${showFields(EMAIL_FORM, visit, { draft })('email')}
         <button class="main">${messages.send}</button>
       </form>
       <p class="narrow quiet"><a href="/admin/sign-in">${messages.back}</a></p>`,

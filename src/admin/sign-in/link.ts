@@ -28,7 +28,7 @@ import {
 } from '../users/queries.ts';
 import type { Visit } from '../visit.ts';
 import { enter } from './enter.ts';
-import { EMAIL } from './fields.ts';
+import { EMAIL_FORM } from './fields.ts';
 import { type PageRequest, Redirect } from '../../http/page-kit.ts';
 
 /**
@@ -65,7 +65,7 @@ export function link(pages: Pages): void {
           ? accept(visit, visit.user, found)
           : { ...signInPage(visit, form, found), status: 403 };
       }
-      const email = found.email ?? readFields(EMAIL, form, visit).email.toLowerCase();
+      const email = found.email ?? readFields(EMAIL_FORM, form, visit).email.toLowerCase();
       if (!isEmailAddress(email) || email === DEMO_OWNER) throw badRequest(messages.signIn.wrongEmail);
       const password = typedPassword(form, 'newPassword');
       await requireGoodPassword(password, email, messages);
@@ -162,7 +162,7 @@ function choicePage(visit: Visit<'anybody'>, { email }: OpenLink, draft?: Draft)
       ${
         email === undefined
           ? html`<p>${messages.ownerHint}</p>
-              ${showFields(EMAIL, visit, { draft })('email')}`
+              ${showFields(EMAIL_FORM, visit, { draft })('email')}`
           : html`<p>${messages.forEmail({ email })}</p>
               <input type="hidden" name="email" value="${email}" autocomplete="username" />`
       }

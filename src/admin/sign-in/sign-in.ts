@@ -20,7 +20,7 @@ import { DEMO_OWNER, putDemoOwner } from '../users/demo-owner.ts';
 import { putDemoVisitor } from '../users/demo-visitor.ts';
 import type { Visit } from '../visit.ts';
 import { enter, onlyHere, targetAfterSignIn, type HostPanel } from './enter.ts';
-import { CODE, SIGN_IN } from './fields.ts';
+import { SIGN_IN_CODE, SIGN_IN } from './fields.ts';
 import { afterSameTime, requireTriesLeft } from './tries.ts';
 import { Redirect, type FormRequest } from '../../http/page-kit.ts';
 
@@ -78,7 +78,7 @@ export function adminSignInPages(pages: Pages): void {
       await requireTriesLeft(visit, form, user, 'code');
       const { userAgent } = form;
       const isRight = await db.transaction(async (tx) => {
-        const isTaken = await takeCode(tx, key, user.userId, readFields(CODE, form, visit).code);
+        const isTaken = await takeCode(tx, key, user.userId, readFields(SIGN_IN_CODE, form, visit).code);
         const { host } = shown;
         const by = host ? 'host and code' : 'password and code';
         if (isTaken) await enter(tx, visit, user, { userAgent, by, host });
@@ -87,7 +87,7 @@ export function adminSignInPages(pages: Pages): void {
       });
       return isRight ? new Redirect(shown.target) : codePage(visit, shown, messages.account.wrongCode);
     },
-    optionsOf(PASSWORD_SHOWN, CODE),
+    optionsOf(PASSWORD_SHOWN, SIGN_IN_CODE),
   );
 
   pages.post(
@@ -230,7 +230,7 @@ export function codePage(visit: Visit<'anybody'>, shown: PasswordShown, problem?
         name="state"
         value="${sealState(visit.key, 'password shown', visit.db.now, shown)}"
       />
-      ${showFields(CODE, visit, { draft: undefined })('code', { hint: messages.codeHint })}
+      ${showFields(SIGN_IN_CODE, visit, { draft: undefined })('code', { hint: messages.codeHint })}
       <button class="main">${messages.submit}</button>
     </form>`,
   };

@@ -1,7 +1,7 @@
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { batchedSection, type Person, type PersonalData } from '../../platform/personal-data.ts';
-import { entryColumns, firstIdOf, type EntryRow } from './queries.ts';
+import { entryColumns, firstIdSince, type EntryRow } from './queries.ts';
 import { toEntry } from './render.ts';
 
 const BATCH = 1_000;
@@ -26,7 +26,7 @@ function findEntriesAbout(
 ) {
   return db.many<EntryRow>(sql`
     select ${entryColumns} from audit_entry
-    where shop_id = ${shopId} and entry_id > ${last?.entryId ?? firstIdOf(createdAt.getTime())}::uuid and (
+    where shop_id = ${shopId} and entry_id > ${last?.entryId ?? firstIdSince(createdAt.getTime())}::uuid and (
       object ->> 'customerId' = ${customerId} or object ->> 'orderId' in (
         select upper(order_id::text) from customer_order
         where shop_id = ${shopId} and customer_id = ${customerId}))

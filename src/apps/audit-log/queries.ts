@@ -28,8 +28,8 @@ const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** An id begins with its moment, so the order of ids is also the order of time. */
 const isInTime = (shopId: string, { after, before }: EntryFilter) => {
-  const first = after ? firstIdOf(after.getTime() + 1) : FIRST_ID;
-  const last = before ? firstIdOf(before.getTime()) : LAST_ID;
+  const first = after ? firstIdSince(after.getTime() + 1) : FIRST_ID;
+  const last = before ? firstIdSince(before.getTime()) : LAST_ID;
   return sql`shop_id = ${shopId} and entry_id >= ${first}::uuid and entry_id < ${last}::uuid`;
 };
 
@@ -48,7 +48,13 @@ export const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'COMMAND'] as c
  * Newest first. Entries of an app are indexed by method, so a rarely used method is found at once; all entries of an
  * app are the union over the methods.
  */
-export function findEntries(db: Queries, shopId: string, filter: EntryFilter, limit: number, offset: number) {
+export function findAuditEntries(
+  db: Queries,
+  shopId: string,
+  filter: EntryFilter,
+  limit: number,
+  offset: number,
+) {
   const { appId, method } = filter;
   if (appId === null || method !== null) {
     return db.many<EntryRow>(sql`
@@ -64,7 +70,7 @@ export function findEntries(db: Queries, shopId: string, filter: EntryFilter, li
     order by entry_id desc limit ${limit} offset ${offset}`);
 }
 
-export async function countEntries(db: Queries, shopId: string, filter: EntryFilter): Promise<number> {
+export async function countAuditEntries(db: Queries, shopId: string, filter: EntryFilter): Promise<number> {
   const row = await db.one<{ count: number }>(
     sql`select count(*) as count from audit_entry where ${matches(shopId, filter)}`,
   );
@@ -82,7 +88,7 @@ export const auditCleanup: CleanupStep = {
 };
 
 /** Not above any id made at this moment or later, in milliseconds since 1970. */
-export function firstIdOf(moment: number): string {
+export function firstIdSince(moment: number): string {
   const digits = Math.max(moment, 0).toString(16).padStart(12, '0');
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
 }

@@ -5,7 +5,7 @@ import type { Operations } from '../../http/operations.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { Id, Nullable, Paged, Timestamp } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
-import { countEntries, findEntries } from './queries.ts';
+import { countAuditEntries, findAuditEntries } from './queries.ts';
 import { toEntry } from './render.ts';
 
 const AuditEntry = Type.Object(
@@ -77,8 +77,8 @@ export function audit(api: Operations): void {
       method: method?.toUpperCase() || null,
     };
     const [results, rows] = await Promise.all([
-      countEntries(db, shopId, filter),
-      findEntries(db, shopId, filter, page.resultsPerPage, page.offset),
+      countAuditEntries(db, shopId, filter),
+      findAuditEntries(db, shopId, filter, page.resultsPerPage, page.offset),
     ]);
     return paged(page, results, rows.map(toEntry));
   });

@@ -1,12 +1,12 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { AnswerProblem } from './answer.ts';
-import { LINE } from '../manifest/schema.ts';
+import { MANIFEST_LINE } from '../manifest/schema.ts';
 import type { Localised } from '../../http/locale.ts';
 import { compileBody } from '../../http/validation.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 
 /** A text of an app: one for all languages, or one for each. */
-export const appText = (maxLength: number, pattern = LINE) =>
+export const appText = (maxLength: number, pattern = MANIFEST_LINE) =>
   Type.Union([
     Type.String({ maxLength, pattern }),
     Type.Record(Type.String({ pattern: '^[a-z]{2}$' }), Type.String({ maxLength, pattern }), {

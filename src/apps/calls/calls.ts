@@ -9,7 +9,7 @@ import type { AppCall, CallKind } from '../manifest/schema.ts';
 import { currentSigningKey, signToken } from '../manifest/signing-keys.ts';
 import { findAppById } from '../queries.ts';
 import type { ReceiverPolicy } from '../webhooks/receiver-address.ts';
-import { createSender, type Exchange } from '../webhooks/sending.ts';
+import { createSender, type WebhookExchange } from '../webhooks/sending.ts';
 import { AnswerProblem, questionHeaders, verifiedAnswer } from './answer.ts';
 import { createCircuits } from './circuit.ts';
 import { createCallLog } from './log.ts';
@@ -136,7 +136,7 @@ export function createAppCalls({ db, policy, loadKey, metrics, onLogFailure }: C
     const { milliseconds, statusCode } = exchanged;
     return { value: usable(exchanged), milliseconds, statusCode };
 
-    function usable(answer: Exchange): unknown {
+    function usable(answer: WebhookExchange): unknown {
       try {
         if (answer.statusCode === null) throw new AnswerProblem(answer.reason);
         if (answer.statusCode !== 200) throw new AnswerProblem(`The app answered ${answer.statusCode}`);

@@ -5,7 +5,7 @@ import type { CleanupStep } from '../../platform/cleanup.ts';
 import type { CallKind } from '../manifest/schema.ts';
 
 /** Entries of an app; older ones are deleted when new ones come. */
-export const MAX_ENTRIES = 200;
+export const MAX_LOGGED_CALLS = 200;
 const KEPT_FOR = 14 * 86_400_000;
 
 export interface CallEntry {
@@ -42,7 +42,7 @@ export async function addCallEntries(
   await db.run(sql`
     delete from app_call_log where shop_id = ${shopId} and app_id = ${appId} and entry_id <= (
       select entry_id from app_call_log where shop_id = ${shopId} and app_id = ${appId}
-      order by entry_id desc offset ${MAX_ENTRIES} limit 1)`);
+      order by entry_id desc offset ${MAX_LOGGED_CALLS} limit 1)`);
 }
 
 const deleteEntries = deleteOld('app_call_log', 'at', { app_id: 'uuid', entry_id: 'uuid' });

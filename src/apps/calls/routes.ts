@@ -4,7 +4,7 @@ import { operation } from '../../http/operation.ts';
 import type { Operations } from '../../http/operations.ts';
 import { Nullable, Timestamp } from '../../http/schemas.ts';
 import { CALL_KINDS } from '../manifest/schema.ts';
-import { findCallEntries, MAX_ENTRIES } from './queries.ts';
+import { findCallEntries, MAX_LOGGED_CALLS } from './queries.ts';
 
 const listAppCalls = operation({
   under: 'manage',
@@ -49,7 +49,7 @@ const listAppCalls = operation({
 
 export function appCallLog(api: Operations): void {
   api.read(listAppCalls, async ({ db, shopId, caller }) => {
-    const entries = await findCallEntries(db, shopId, caller.app!.appId, MAX_ENTRIES);
+    const entries = await findCallEntries(db, shopId, caller.app!.appId, MAX_LOGGED_CALLS);
     return {
       items: entries.map(({ kind, at, milliseconds, statusCode, problem }) => ({
         kind,

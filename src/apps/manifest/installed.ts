@@ -2,7 +2,14 @@ import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
 import type { Scope } from '../../http/scopes.ts';
 import { findAgreed } from './queries.ts';
-import type { ActionEntry, AppCall, AppPaymentMethod, BlockEntry, Entry, StorefrontEntry } from './schema.ts';
+import type {
+  ActionEntry,
+  AppCall,
+  AppPaymentMethod,
+  BlockEntry,
+  ManifestEntry,
+  StorefrontEntry,
+} from './schema.ts';
 
 /** An app that the merchant has agreed to, with what it adds to the admin and to the storefront. */
 export interface InstalledApp {
@@ -13,7 +20,7 @@ export interface InstalledApp {
   /** Stands beside its name, because anybody can call an app anything. */
   host: string;
   scopes: readonly Scope[];
-  pages: readonly Entry[];
+  pages: readonly ManifestEntry[];
   blocks: readonly BlockEntry[];
   storefrontBlocks: readonly StorefrontEntry[];
   actions: readonly ActionEntry[];

@@ -10,7 +10,7 @@ import {
   type AppPaymentMethod,
   type CallFailure,
   type CallKind,
-  type Localised,
+  type ManifestText,
   type Manifest,
 } from './schema.ts';
 
@@ -240,7 +240,7 @@ function refuseDoubles(place: string, items: readonly { name: string }[]): void 
   if (double !== undefined) throw new ManifestProblem('invalid', `${place}: ${double} is there twice`);
 }
 
-function texts({ en, de, fr }: Localised): Localised {
+function texts({ en, de, fr }: ManifestText): ManifestText {
   return { en, ...(de !== undefined && { de }), ...(fr !== undefined && { fr }) };
 }
 

@@ -21,13 +21,13 @@ export const FIELD_KINDS = ['text', 'longText', 'tick', 'choice', 'secret'] as c
 export const MAX_ACTION_ORDERS = 100;
 
 /** One line: no control characters, and none that turn the direction of a text. */
-export const LINE = '^(?! )[^\\p{C}\\p{Zl}\\p{Zp}]+(?<! )$';
+export const MANIFEST_LINE = '^(?! )[^\\p{C}\\p{Zl}\\p{Zp}]+(?<! )$';
 
 const line = (maxLength: number, description: string, example: string) =>
   Type.String({
     minLength: 1,
     maxLength,
-    pattern: LINE,
+    pattern: MANIFEST_LINE,
     description,
     examples: [example],
   });
@@ -282,47 +282,47 @@ export const ManifestFile = Type.Object(
 /** The manifest as it is written. */
 export type ManifestFile = Static<typeof ManifestFile>;
 
-export interface Localised {
+export interface ManifestText {
   en: string;
   de?: string;
   fr?: string;
 }
 
 /** English where the app has no text in the language. */
-export function inLanguage(text: Localised, language: keyof Localised): string {
+export function inLanguage(text: ManifestText, language: keyof ManifestText): string {
   return text[language] ?? text.en;
 }
 
-export interface Entry {
+export interface ManifestEntry {
   name: string;
-  title: Localised;
+  title: ManifestText;
   url: string;
 }
 
-export interface BlockEntry extends Entry {
+export interface BlockEntry extends ManifestEntry {
   place: BlockPlace;
   height: number;
 }
 
-export interface StorefrontEntry extends Entry {
+export interface StorefrontEntry extends ManifestEntry {
   place: StorefrontPlace;
   height: number;
 }
 
-export interface ActionEntry extends Entry {
+export interface ActionEntry extends ManifestEntry {
   maxOrders: number;
 }
 
 export interface SettingField {
   name: string;
   kind: (typeof FIELD_KINDS)[number];
-  label: Localised;
-  hint: Localised | null;
-  choices: { value: string; label: Localised }[];
+  label: ManifestText;
+  hint: ManifestText | null;
+  choices: { value: string; label: ManifestText }[];
 }
 
 /** Without an answer: the checkout goes on without the app, waits for it, or takes one option at a fixed price. */
-export type CallFailure = 'hide' | 'refuse' | { price: number; name?: Localised };
+export type CallFailure = 'hide' | 'refuse' | { price: number; name?: ManifestText };
 
 export interface AppCall {
   kind: CallKind;
@@ -335,7 +335,7 @@ export interface AppCall {
 /** A way to pay that an app handles. */
 export interface AppPaymentMethod {
   name: string;
-  title: Localised;
+  title: ManifestText;
   currencies?: string[];
   countries?: string[];
   /** Minor units. */
@@ -346,13 +346,13 @@ export interface AppPaymentMethod {
 /** The manifest as it is stored: with whole addresses, and every key. */
 export interface Manifest {
   name: string;
-  description: Localised | null;
+  description: ManifestText | null;
   icon: string | null;
   registerUrl: string;
   installUrl: string;
   scopes: Scope[];
   webhooks: { eventType: EventType; url: string; includeFields?: true }[];
-  pages: Entry[];
+  pages: ManifestEntry[];
   blocks: BlockEntry[];
   /** Absent where there are none, as in manifests that were stored before there were any. */
   storefrontBlocks?: StorefrontEntry[];

@@ -17,7 +17,7 @@ export interface OauthClient {
 }
 
 export const MAX_CLIENT_NAME = 80;
-export const MAX_REDIRECTS = 10;
+export const MAX_REDIRECT_URIS = 10;
 export const MAX_ADDRESS = 500;
 
 export const ClientMetadata = Type.Object({
@@ -25,7 +25,7 @@ export const ClientMetadata = Type.Object({
   client_name: Type.Optional(Type.String({ maxLength: 1_000 })),
   redirect_uris: Type.Array(Type.String({ maxLength: MAX_ADDRESS }), {
     minItems: 1,
-    maxItems: MAX_REDIRECTS,
+    maxItems: MAX_REDIRECT_URIS,
   }),
   grant_types: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 20 })),
   response_types: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 20 })),

@@ -16,16 +16,16 @@ export interface WaitingDelivery {
   nextTryAt: Date | null;
 }
 
-export interface Task {
+export interface DeliveryTask {
   position: number;
   resourceId: string | null;
   /** Failed attempts. */
   attempts: number;
 }
 
-export interface BatchPlan {
+export interface DeliveryPlan {
   /** Deliveries that can be sent concurrently. Events of one resource form one lane, sent one after the other. */
-  lanes: Task[][];
+  lanes: DeliveryTask[][];
   /** New events that wait for an earlier one of their resource. */
   blocked: EventRow[];
 }
@@ -35,8 +35,8 @@ export function planBatch(
   waiting: readonly WaitingDelivery[],
   events: readonly EventRow[],
   now: Date,
-): BatchPlan {
-  const lanes = new Map<string | null, Task[]>();
+): DeliveryPlan {
+  const lanes = new Map<string | null, DeliveryTask[]>();
   const blocked = new Set<string | null>();
   let retried = 0;
   for (const delivery of waiting) {
@@ -64,7 +64,7 @@ export function planBatch(
 }
 
 /** A delivery as it is stored after a batch. */
-export interface DeliveryRecord extends Task {
+export interface DeliveryRecord extends DeliveryTask {
   status: 'delivered' | 'waiting' | 'failed';
   nextTryAt: Date | null;
   triedAt: Date | null;
@@ -87,7 +87,7 @@ export interface BatchOutcome {
  * `next`.
  */
 export function outcomeOf(
-  { lanes, blocked }: BatchPlan,
+  { lanes, blocked }: DeliveryPlan,
   events: readonly EventRow[],
   results: ReadonlyMap<number, DeliveryAttempt>,
   { position, next, now }: { position: number; next: number; now: Date },
@@ -100,14 +100,14 @@ export function outcomeOf(
         position,
         ...events.filter((event) => results.has(event.position)).map((event) => event.position),
       );
-  const unsent = (task: Task): DeliveryRecord => ({
+  const unsent = (task: DeliveryTask): DeliveryRecord => ({
     ...task,
     status: 'waiting',
     nextTryAt: null,
     triedAt: null,
     attempt: null,
   });
-  const isNew = (task: Task) => task.position > position;
+  const isNew = (task: DeliveryTask) => task.position > position;
   const records = [
     ...tasks.flatMap((task): DeliveryRecord[] => {
       const attempt = results.get(task.position);
@@ -126,7 +126,7 @@ export function outcomeOf(
   };
 }
 
-function tried(task: Task, attempt: DeliveryAttempt, now: Date): DeliveryRecord {
+function tried(task: DeliveryTask, attempt: DeliveryAttempt, now: Date): DeliveryRecord {
   const attempts = task.attempts + 1;
   const pause = RETRIES[attempts - 1];
   const { position, resourceId } = task;

@@ -7,12 +7,12 @@ import { readEvents, type EventRow } from '../../platform/events/queries.ts';
 import { findAppById, type AppRow } from '../queries.ts';
 import { unseal } from '../../platform/sealing.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
-import { outcomeOf, planBatch, type DeliveryRecord, type BatchOutcome, type Task } from './batch.ts';
+import { outcomeOf, planBatch, type DeliveryRecord, type BatchOutcome, type DeliveryTask } from './batch.ts';
 import { deactivationEmail } from './deactivation-email.ts';
 import { deliveryIdOf, messageIdOf } from './delivery-id.ts';
 import {
   findEventsAt,
-  findWaiting,
+  findWaitingDeliveries,
   moveLeased,
   pauseApp,
   renewLease,
@@ -100,7 +100,7 @@ async function deliverBatch(deps: DeliveryDeps, turn: Turn): Promise<boolean> {
   const { shopId, webhook } = turn;
   const { position } = webhook;
   const waiting =
-    webhook.nextTryAt === null ? [] : await findWaiting(db, shopId, webhook.webhookId, MAX_WAITING);
+    webhook.nextTryAt === null ? [] : await findWaitingDeliveries(db, shopId, webhook.webhookId, MAX_WAITING);
   const page =
     waiting.length < MAX_WAITING
       ? await readEvents(db, shopId, { after: position, types: [webhook.eventType], limit: BATCH })
@@ -146,7 +146,7 @@ async function deliverBatch(deps: DeliveryDeps, turn: Turn): Promise<boolean> {
  */
 async function sendLanes(
   turn: Turn,
-  lanes: readonly Task[][],
+  lanes: readonly DeliveryTask[][],
   send: (position: number, mayGoOn: () => boolean) => Promise<DeliveryAttempt | undefined>,
 ): Promise<{ results: Map<number, DeliveryAttempt>; problem: Error | undefined }> {
   const results = new Map<number, DeliveryAttempt>();
@@ -154,7 +154,7 @@ async function sendLanes(
   let hasFailed = false;
   let problem: Error | undefined;
   const mayGoOn = () => !hasFailed && !problem && turn.mayGoOn();
-  const sendLane = async (lane: readonly Task[]) => {
+  const sendLane = async (lane: readonly DeliveryTask[]) => {
     for (const { position } of lane) {
       if (!mayGoOn()) return;
       const attempt = await send(position, mayGoOn);

@@ -113,7 +113,7 @@ export function endLease(db: Queries, shopId: string, { webhookId, holder }: Lea
 }
 
 /** Recorded deliveries that are still to be made, in the order of the events. Without an event it cannot be sent. */
-export function findWaiting(db: Queries, shopId: string, webhookId: string, limit: number) {
+export function findWaitingDeliveries(db: Queries, shopId: string, webhookId: string, limit: number) {
   return db.many<WaitingDelivery>(sql`
     select position, upper(resource_id::text) as "resourceId", attempts, next_try_at as "nextTryAt"
     from webhook_delivery

@@ -14,7 +14,7 @@ export const timeoutText = (milliseconds: number): string => `${TOO_LATE} ${mill
 export const addressText = (problem: string): string => `${FORBIDDEN_ADDRESS} ${problem}`;
 
 /** Only the code of an error, because its message may reveal too much. */
-export const errorText = (code: unknown): string =>
+export const errorCodeText = (code: unknown): string =>
   typeof code === 'string' ? `${NOT_CALLED}: ${code}` : NOT_CALLED;
 
 /** The codes of Node, of its resolver and of OpenSSL. */

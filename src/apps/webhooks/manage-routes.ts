@@ -11,17 +11,17 @@ import { redeliverOne, replayFrom } from './actions.ts';
 import { registerWebhook } from './create.ts';
 import { openSecrets } from './deliver.ts';
 import { messageIdOf } from './delivery-id.ts';
-import { findDeliveries, findWebhook, lockWebhook, updateSecret } from './queries.ts';
+import { findWebhookDeliveries, findWebhook, lockWebhook, updateSecret } from './queries.ts';
 import { callbackBody } from './render.ts';
 import { constraints, params, type WebhookDeps } from './routes.ts';
 import {
   WebhookDelivery,
-  DELIVERY_STATES,
-  DeliveryList,
+  WEBHOOK_DELIVERY_STATES,
+  WebhookDeliveryList,
   NewSecret,
   NewManagedWebhook,
   TestResult,
-  toDelivery,
+  toWebhookDelivery,
   toNewWebhook,
   toWebhook,
   Webhook,
@@ -78,7 +78,7 @@ const listWebhookDeliveries = operation({
   query: Type.Object({
     status: Type.Optional(
       Type.String({
-        enum: [...DELIVERY_STATES],
+        enum: [...WEBHOOK_DELIVERY_STATES],
         description: 'Only these.',
         examples: ['failed'],
       }),
@@ -98,7 +98,7 @@ const listWebhookDeliveries = operation({
       examples: [20],
     }),
   }),
-  answer: DeliveryList,
+  answer: WebhookDeliveryList,
 });
 
 const redeliverWebhook = operation({
@@ -180,13 +180,13 @@ export function managedWebhooks(api: Operations, { policy, loadKey }: WebhookDep
     listWebhookDeliveries,
     async ({ db, shopId, params: { webhookId }, query: { before, limit, status }, caller }) => {
       if (!(await findWebhook(db, shopId, caller.app!.appId, webhookId))) throw notFound();
-      const rows = await findDeliveries(db, shopId, webhookId, {
+      const rows = await findWebhookDeliveries(db, shopId, webhookId, {
         before,
         limit,
-        status: DELIVERY_STATES.find((state) => state === status) ?? 'any',
+        status: WEBHOOK_DELIVERY_STATES.find((state) => state === status) ?? 'any',
       });
       return {
-        items: rows.map((row) => toDelivery(shopId, webhookId, row)),
+        items: rows.map((row) => toWebhookDelivery(shopId, webhookId, row)),
         next: rows.length === limit ? rows.at(-1)!.position : null,
       };
     },
@@ -195,7 +195,7 @@ export function managedWebhooks(api: Operations, { policy, loadKey }: WebhookDep
   api.write(redeliverWebhook, async ({ tx, shopId, params: { webhookId, deliveryId }, caller }) => {
     const webhook = await lockWebhook(tx, shopId, caller.app!.appId, webhookId);
     if (!webhook) throw notFound();
-    return toDelivery(shopId, webhookId, await redeliverOne(tx, shopId, webhook, deliveryId));
+    return toWebhookDelivery(shopId, webhookId, await redeliverOne(tx, shopId, webhook, deliveryId));
   });
 
   api.write(replayWebhook, async ({ tx, shopId, params: { webhookId }, body: { from }, caller, link }) => {

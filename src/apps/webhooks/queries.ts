@@ -199,7 +199,7 @@ const WITH_STATUS = {
 } as const;
 
 /** Newest first, before a position. */
-export function findDeliveries(
+export function findWebhookDeliveries(
   db: Queries,
   shopId: string,
   webhookId: string,

@@ -11,7 +11,7 @@ import { EVENT_TYPES, type EventResource, type EventType } from '../../platform/
 export type Entity = object | RawJson;
 
 /** The recipient for whom entities are read. */
-export interface Recipient {
+export interface WebhookReader {
   /** Scheme and host of the links. */
   origin: string;
   /** The app whose tokens decide what it may see; null: it sees what shoppers see. */
@@ -26,7 +26,7 @@ export type EntityReader = (
   db: Queries,
   shopId: string,
   ids: readonly string[],
-  recipient: Recipient,
+  recipient: WebhookReader,
 ) => Promise<ReadonlyMap<string, Entity>>;
 
 /** `src/composition/webhook-entities.ts` lists them; a missing one is sent as an empty object. */
@@ -95,7 +95,7 @@ export function callbackBody(
 export async function readEntity(
   db: Queries,
   entities: WebhookEntities,
-  { shopId, event, recipient }: { shopId: string; event: SentEvent; recipient: Recipient },
+  { shopId, event, recipient }: { shopId: string; event: SentEvent; recipient: WebhookReader },
 ): Promise<Entity | undefined> {
   const id = event.resourceId ?? shopId;
   const found = await entities[EVENT_TYPES[event.type].resource]?.(db, shopId, [id], recipient);
@@ -112,7 +112,7 @@ const READ_AT_ONCE = 20;
 export function createEntityLoader(
   db: Queries,
   entities: WebhookEntities,
-  { shopId, events, recipient }: { shopId: string; events: readonly EventRow[]; recipient: Recipient },
+  { shopId, events, recipient }: { shopId: string; events: readonly EventRow[]; recipient: WebhookReader },
 ): (event: EventRow) => Promise<Entity | undefined> {
   const indexes = new Map(events.map((event, index) => [event.position, index]));
   const loaded = new Map<number, Promise<Entity | undefined>>();

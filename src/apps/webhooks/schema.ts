@@ -100,7 +100,7 @@ export const ActiveForm = Type.Object(
   { title: 'webhook activation' },
 );
 
-export const DELIVERY_STATES = ['delivered', 'waiting', 'failed'] as const;
+export const WEBHOOK_DELIVERY_STATES = ['delivered', 'waiting', 'failed'] as const;
 
 const moment = (description: string) => Nullable({ ...Timestamp, description });
 
@@ -127,7 +127,7 @@ export const WebhookDelivery = Type.Object(
     resourceId: Nullable({ ...Id, description: 'The resource of the event; null: the shop itself.' }),
     status: Type.String({
       description: 'waiting: it is tried again, or waits for an earlier event of its resource.',
-      enum: [...DELIVERY_STATES],
+      enum: [...WEBHOOK_DELIVERY_STATES],
       examples: ['delivered'],
     }),
     attempts: Type.Integer({ description: 'Calls so far, since it was sent again by hand.', examples: [1] }),
@@ -140,7 +140,7 @@ export const WebhookDelivery = Type.Object(
   { title: 'webhookDelivery' },
 );
 
-export const DeliveryList = Type.Object(
+export const WebhookDeliveryList = Type.Object(
   {
     items: Type.Array(WebhookDelivery, { description: 'The deliveries, newest first.' }),
     next: Nullable(
@@ -190,7 +190,7 @@ function fieldsOf(row: WebhookRow, link: Link, toMoment: (date: Date) => string)
   };
 }
 
-export function toDelivery(
+export function toWebhookDelivery(
   shopId: string,
   webhookId: string,
   row: DeliveryRow,

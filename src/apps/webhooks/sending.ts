@@ -2,7 +2,7 @@ import http, { type IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { addressText, errorText, timeoutText } from './failure.ts';
+import { addressText, errorCodeText, timeoutText } from './failure.ts';
 import { ReceiverProblem, type ReceiverPolicy } from './receiver-address.ts';
 
 /** The result of one call of a receiver. */
@@ -18,7 +18,7 @@ export interface DeliveryAttempt {
 }
 
 /** What a receiver has answered; a reason instead of it, when there was no answer. */
-export type Exchange = { milliseconds: number } & (
+export type WebhookExchange = { milliseconds: number } & (
   | { statusCode: number; headers: IncomingHttpHeaders; bytes: Buffer; isWhole: boolean }
   | { statusCode: null; reason: string }
 );
@@ -30,7 +30,7 @@ export interface Sender {
     headers: Readonly<Record<string, string>>,
     body: Buffer,
     timeout: number,
-  ): Promise<Exchange | undefined>;
+  ): Promise<WebhookExchange | undefined>;
   /** Never throws: failures are part of the result. undefined: `close` has ended it. */
   send(
     callbackUrl: string,
@@ -64,7 +64,7 @@ export function createSender(
     headers: Readonly<Record<string, string>>,
     body: Buffer,
     signal: AbortSignal,
-  ): Promise<Omit<Extract<Exchange, { bytes: Buffer }>, 'milliseconds'>> => {
+  ): Promise<Omit<Extract<WebhookExchange, { bytes: Buffer }>, 'milliseconds'>> => {
     // Checked for each call, because a literal address never reaches `lookup`.
     const problem = policy.problemOf(url);
     if (problem !== undefined) throw new ReceiverProblem(addressText(problem));
@@ -198,5 +198,5 @@ function storedText(answer: Buffer, maxStored: number): string {
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof ReceiverProblem ? error.message : errorText((error as { code?: unknown }).code);
+  return error instanceof ReceiverProblem ? error.message : errorCodeText((error as { code?: unknown }).code);
 }

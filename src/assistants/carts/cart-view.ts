@@ -275,7 +275,7 @@ function dutyMessages(
             type: 'warning' as const,
             code: 'legal_guarantee',
             presentation: 'disclosure' as const,
-            content: [notice.title, notice.duration, ...notice.texts].join('. '),
+            content: [notice.title, notice.duration, ...notice.texts].map(asSentence).join(' '),
             url: notice.address,
           },
         ]
@@ -288,3 +288,5 @@ function dutyMessages(
     })),
   ];
 }
+
+const asSentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);

@@ -63,7 +63,8 @@ export type ShowCart = (cart: ShownCart, context: AssistantContext) => Promise<o
 
 /** What a request names. */
 interface Wanted {
-  lines: readonly WantedLine[];
+  /** undefined: the lines stay as they are. */
+  lines: readonly WantedLine[] | undefined;
   /** The ids that no product has. */
   unknown: readonly string[];
   /** What the request says beside the products; what apps offer for the delivery is asked later. */
@@ -146,6 +147,29 @@ export async function replaceCart(
       const offered = await offersOf(context, capability, cart);
       return showOpen(named, cart, offered, context, capability, show, [error.problem]);
     }
+  });
+}
+
+/**
+ * A cart with its lines as they are, and with what the request says beside them: where it goes, and for whom, if the cart does
+ * not say that itself. A choice that is refused is said.
+ */
+export function addDetails(call: OperationCall, capability: Capability, show: ShowCart): Promise<object> {
+  const { context, request, write } = call;
+  const { discounts: _codes, ...added } = request as CartRequest;
+  return withCart(call, capability, async (named) => {
+    const found = await findWanted(context, { ...added, line_items: [] }, capability);
+    const wanted = { ...found, lines: undefined };
+    const offered = await offersFor(context, wanted, async () => named, true);
+    return write(async (tx) =>
+      showReplaced(
+        named,
+        await replaceIn(tx, named, wanted, offered, context, true),
+        context,
+        capability,
+        show,
+      ),
+    );
   });
 }
 
@@ -260,20 +284,22 @@ async function replaceIn(
     (cart, cartContext) => {
       // Its buyer goes on with a copy, which this change would not reach.
       if (cart.pickedUpAt) throw new Refusal('CART_TOKEN_ENDED');
-      const replaced = replaceLines(cart, lines, cartContext);
-      ({ refusals } = replaced);
-      const next = { ...cart, ...replaced.patch, ...setLocale(context.locale) };
-      const applied = applyDetails(next, { ...details, offered }, cartContext, isNew);
+      const replaced = lines && replaceLines(cart, lines, cartContext);
+      refusals = replaced?.refusals ?? [];
+      const patch = { ...replaced?.patch, ...(lines && setLocale(context.locale)) };
+      const { buyer: _known, ...others } = details.sent;
+      const sent = !lines && cart.assistantNotes?.buyer ? others : details.sent;
+      const applied = applyDetails({ ...cart, ...patch }, { ...details, sent, offered }, cartContext, isNew);
       ({ messages } = applied);
-      return { ...replaced.patch, ...setLocale(context.locale), ...applied.patch };
+      return { ...patch, ...applied.patch };
     },
-    { productIds: lines.map(({ productId }) => productId), ...(codeKey && { codeKey }) },
+    { productIds: (lines ?? []).map(({ productId }) => productId), ...(codeKey && { codeKey }) },
   );
   const refused = [...unknown.map(unknownMessage), ...refusals.map(refusalMessage)];
   return {
     changed,
     offered,
-    notes: [...refused, ...messages, ...changedQuantities(changed, lines, context)],
+    notes: [...refused, ...messages, ...(lines ? changedQuantities(changed, lines, context) : [])],
   };
 }
 

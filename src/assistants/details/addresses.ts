@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AssistantNotes, Destination, NotedBuyer } from '../../carts/assistant-notes.ts';
+import type { AssistantNotes, OfferedDestination, NotedBuyer } from '../../carts/assistant-notes.ts';
 import { ValidationError, type FieldProblem } from '../../http/errors.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { toAddress, type Address, type AddressField } from '../../shops/countries/address.ts';
@@ -59,7 +59,7 @@ export function toPostalAddress(address: Partial<Address>): PostalAddress {
 }
 
 /** An address without an id gets one that the same address has again. */
-export function toDestination({ id, ...sent }: PostalAddress & { id?: string }): Destination {
+export function toDestination({ id, ...sent }: PostalAddress & { id?: string }): OfferedDestination {
   const address = toShopAddress(sent);
   const digest = createHash('sha256').update(JSON.stringify(address)).digest('hex').slice(0, 16);
   return { id: id?.trim() || `address-${digest}`, address };
@@ -68,7 +68,7 @@ export function toDestination({ id, ...sent }: PostalAddress & { id?: string }):
 export const selectedDestination = ({
   destinations,
   destinationId,
-}: AssistantNotes): Destination | undefined => destinations?.find(({ id }) => id === destinationId);
+}: AssistantNotes): OfferedDestination | undefined => destinations?.find(({ id }) => id === destinationId);
 
 /** The addresses of a cart as far as they are known, and what is missing to the order. */
 export interface CartAddresses {

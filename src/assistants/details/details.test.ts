@@ -149,6 +149,47 @@ describe('the delivery', () => {
     );
   });
 
+  test('is that of the request when a cart becomes a session, and the rest is that of the cart', async () => {
+    const { body: cart } = await send('POST', '/carts', {
+      line_items: [{ item: { id: kettle }, quantity: 2 }],
+      buyer: BUYER,
+    });
+    const convert = async (fulfillment?: object) =>
+      (
+        await send('POST', '/checkout-sessions', {
+          cart_id: cart.id,
+          line_items: [{ item: { id: kettle }, quantity: 9 }],
+          buyer: { ...BUYER, email: 'other@pelican.example' },
+          ...(fulfillment && { fulfillment }),
+        })
+      ).body;
+    const made = await convert(
+      shippingTo(HAMBURG, { groups: [{ id: 'all', selected_option_id: 'no-such-option' }] }),
+    );
+    expect(made.line_items).toEqual(cart.line_items);
+    expect(made.buyer).toMatchObject(BUYER);
+    expect(made.fulfillment.methods[0].destinations).toMatchObject([HAMBURG]);
+    expect([made.status, errorsOf(made)[0]]).toEqual([
+      'incomplete',
+      ['option_unavailable', '$.fulfillment.methods[0].groups[0].selected_option_id'],
+    ]);
+    // A cart that names no buyer leaves that to the request, too.
+    const { body: unnamed } = await send('POST', '/carts', {
+      line_items: [{ item: { id: kettle }, quantity: 1 }],
+    });
+    const { body: named } = await send('POST', '/checkout-sessions', {
+      cart_id: unnamed.id,
+      line_items: [],
+      buyer: BUYER,
+    });
+    expect(named.buyer).toMatchObject(BUYER);
+    // Asked again it is the same session, as it is.
+    const again = await convert(shippingTo({ ...HAMBURG, address_locality: 'Bremen' }));
+    expect(again.fulfillment).toEqual(made.fulfillment);
+    expect(again.id).toBe(made.id);
+    expect((await convert()).fulfillment).toEqual(made.fulfillment);
+  });
+
   test('to an address that the shop does not serve is said, not refused', async () => {
     const { body } = await send('POST', '/checkout-sessions', {
       ...items,

@@ -14,7 +14,7 @@ import { isRefusal } from '../../http/errors.ts';
 import { textIn } from '../../http/locale.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { contentOf, named } from '../../pricing/content.ts';
-import { deliveryText } from '../../pricing/delivery-text.ts';
+import { deliveryText } from '../../pricing/delivery-span.ts';
 import type { DeliveryOption } from '../../pricing/input.ts';
 import { taxClassFor } from '../../pricing/tax.ts';
 import type { Extension } from '../capabilities.ts';

@@ -1,6 +1,6 @@
 import { anyText } from '../../catalogue/products/render.ts';
 import { webAddress } from '../../http/html.ts';
-import type { OrderActivity, PartLine, Payment, Return, Shipment } from '../../orders/manage-queries.ts';
+import type { OrderActivity, PartLine, OrderPayment, Return, Shipment } from '../../orders/manage-queries.ts';
 import { orderDelivery } from '../../orders/order-delivery.ts';
 import type { ManagedOrder } from '../../orders/queries.ts';
 import { millionths, quantitiesOf, quantityText, unshippedLines } from '../../orders/quantities.ts';
@@ -216,7 +216,7 @@ function returnAdjustment(given: Return, order: AnyOrder, reader: Reader): Adjus
 
 const REFUND_STATES = { requested: 'pending', done: 'completed', failed: 'failed' } as const;
 
-const refundAdjustment = ({ paymentId, at, amount, state }: Payment): Adjustment => ({
+const refundAdjustment = ({ paymentId, at, amount, state }: OrderPayment): Adjustment => ({
   id: paymentId,
   type: 'refund',
   occurred_at: isoTime(at),

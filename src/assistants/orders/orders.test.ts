@@ -574,10 +574,11 @@ test('the admin shows which assistant has prepared an order, and what the buyers
 
   const { text } = await merchant.get('/settings/assistants');
   const total = completed.totals.find(({ type }: { type: string }) => type === 'total').amount as number;
-  const cells = [...text.matchAll(/<td data-title="(?:Assistant|Orders|Total)">([^<]*)</g)].map(
+  const cells = [...text.matchAll(/<td data-title="(?:Assistant|Orders|Total)"[^>]*>([^<]*)</g)].map(
     ([, cell]) => cell!,
   );
   // Each profile is another assistant here, and this one has one order.
   expect(cells.slice(0, 3)).toEqual([host, '1', moneyText(total, 'EUR', 'en')]);
   expect(text).toContain(`>${orderNumber}</a>`);
+  expect(text).toContain('href="http://demoshop.localhost:8080/.well-known/ucp"');
 });

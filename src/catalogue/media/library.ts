@@ -9,8 +9,8 @@ import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { lockCategoryImage, updateCategoryImage } from '../categories/queries.ts';
 import { describePictures } from '../products/picture-texts.ts';
 import { touchProducts } from '../products/product-events.ts';
-import { lockProduct, moveVersions } from '../products/queries.ts';
-import { attachImage, findImageNames } from '../products/slideshow.ts';
+import { findImageNames, lockProduct, moveVersions } from '../products/queries.ts';
+import { attachImage } from '../products/slideshow.ts';
 import {
   deleteLibraryImage,
   insertLibraryImage,

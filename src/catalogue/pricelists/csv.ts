@@ -4,13 +4,13 @@ import { csvLine, escapeFormula, unescapeFormula } from '../products/csv-cells.t
 import { CsvReader, DELIMITERS, type Delimiter, type FileRow } from '../products/csv-reader.ts';
 import { decimalSignOf, plainNumber } from '../products/decimal-comma.ts';
 import { FileProblem } from '../products/file-problem.ts';
-import { PRICE_FIELDS, type GivenPrice, type PriceField } from './prices.ts';
+import { PRICE_COLUMNS, type GivenPrice, type PriceField } from './prices.ts';
 import type { ListedPrices } from './queries.ts';
 
-export const MAX_FILE_BYTES = 2 * 1_048_576;
-export const MAX_FILE_ROWS = 20_000;
+export const MAX_PRICE_FILE_BYTES = 2 * 1_048_576;
+export const MAX_PRICE_FILE_ROWS = 20_000;
 
-const LIMITS = { rows: MAX_FILE_ROWS, columns: 20, cell: 200, row: 1_000 };
+const LIMITS = { rows: MAX_PRICE_FILE_ROWS, columns: 20, cell: 200, row: 1_000 };
 
 /** The columns as spreadsheets in our languages name them. */
 const NAMES: Readonly<Record<string, PriceField>> = {
@@ -93,7 +93,7 @@ function delimiterOf(text: string): Delimiter {
   return DELIMITERS.reduce((best, one) => (count(one) > count(best) ? one : best));
 }
 
-export const priceFileHead = (): string => csvLine(PRICE_FIELDS);
+export const priceFileHead = (): string => csvLine(PRICE_COLUMNS);
 
 export const priceFileLines = ({ productNumber, tiers }: ListedPrices): string =>
   tiers

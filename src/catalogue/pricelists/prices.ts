@@ -24,8 +24,8 @@ export interface ListPrice {
   price: number | null;
 }
 
-export const PRICE_FIELDS = ['productNumber', 'currency', 'quantity', 'price'] as const;
-export type PriceField = (typeof PRICE_FIELDS)[number];
+export const PRICE_COLUMNS = ['productNumber', 'currency', 'quantity', 'price'] as const;
+export type PriceField = (typeof PRICE_COLUMNS)[number];
 
 /** What is wrong with a price: the field, or there are too many steps. */
 export type PriceProblem = PriceField | 'steps';

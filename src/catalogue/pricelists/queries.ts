@@ -31,7 +31,7 @@ export function findListedPrices(
 }
 
 /** The number of products of each list that has any. */
-export function countListed(db: Queries, shopId: string) {
+export function countListPrices(db: Queries, shopId: string) {
   return db.many<{ priceListId: string; count: number }>(sql`
     select list ->> 'priceListId' as "priceListId", count(*) as count
     from product cross join jsonb_array_elements(facts -> 'listPrices') as list

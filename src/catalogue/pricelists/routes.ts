@@ -8,7 +8,7 @@ import { Id, Nullable, Paged } from '../../http/schemas.ts';
 import { toDecimal } from '../../kernel/money.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { MAX_STEPS } from './prices.ts';
-import { countListed, findListedPrices, type ListedPrices } from './queries.ts';
+import { countListPrices, findListedPrices, type ListedPrices } from './queries.ts';
 import { clearPrices, savePrices } from './save.ts';
 
 const MAX_PRICES = 1_000;
@@ -157,7 +157,7 @@ export function priceLists(api: Operations): void {
   api.read(listPriceLists, async ({ db, shopId }) => {
     const [{ priceLists: lists }, counts] = await Promise.all([
       shopSettings(db, shopId),
-      countListed(db, shopId),
+      countListPrices(db, shopId),
     ]);
     const countOf = (id: string) => counts.find(({ priceListId }) => priceListId === id)?.count ?? 0;
     return { items: lists.map((list) => ({ ...list, products: countOf(list.priceListId) })) };
@@ -168,7 +168,7 @@ export function priceLists(api: Operations): void {
     const settings = await shopSettings(db, shopId);
     const list = requirePriceList(settings, priceListId);
     const [counts, rows] = await Promise.all([
-      countListed(db, shopId),
+      countListPrices(db, shopId),
       findListedPrices(db, shopId, list.priceListId, {
         after: '',
         limit: page.resultsPerPage,

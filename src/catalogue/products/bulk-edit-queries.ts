@@ -3,7 +3,7 @@ import { leaseEnd } from '../../db/lease.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
-import type { BulkAction, BulkProblem, EditedProduct, EditedValue, Target } from './bulk-edit.ts';
+import type { BulkAction, BulkProblem, EditedProduct, EditedValue, EditTarget } from './bulk-edit.ts';
 import type { Localised } from '../../http/locale.ts';
 import type { ProductKind } from './facts.ts';
 import { storedColumns, type StoredProduct } from './queries.ts';
@@ -102,7 +102,7 @@ export function findTargets(
   db: Queries,
   shopId: string,
   productIds: readonly string[],
-  { target, categoryId = NO_CATEGORY }: { target: Target; categoryId?: string | undefined },
+  { target, categoryId = NO_CATEGORY }: { target: EditTarget; categoryId?: string | undefined },
 ) {
   return db.many<TargetProduct>(sql`
     select upper(product.product_id::text) as "productId", product.product_number as "productNumber", product.kind,

@@ -15,27 +15,27 @@ export type BulkAction =
   | { kind: 'changePrice'; basisPoints: number; ending: Ending };
 
 /** Products and variations that one edit changes at most. */
-export const MAX_ITEMS = 20_000;
+export const MAX_EDITED_PRODUCTS = 20_000;
 /** Products of the list that are chosen at most. */
 export const MAX_CHOSEN = 10_000;
 export const MAX_STOCK = 1_000_000_000;
 
 /** What of a product is changed: a master is listed, its variations are in stock, and either may have a price. */
-export type Target = 'listed' | 'stock' | 'price';
+export type EditTarget = 'listed' | 'stock' | 'price';
 
-export function targetOf({ kind }: BulkAction): Target {
+export function editTarget({ kind }: BulkAction): EditTarget {
   if (kind === 'setStock' || kind === 'addStock') return 'stock';
   return kind === 'setPrice' || kind === 'changePrice' ? 'price' : 'listed';
 }
 
 /** The place in a category; null: it is not in the category. */
-export type Place = number | null;
+export type CategoryPlace = number | null;
 
 /** The value that an edit changes: whether it is visible, its stock, its prices, or its place in the category. */
 export type EditedValue = boolean | number | null | Prices;
 
 /** A product, as far as an edit reads it. */
-export type EditedProduct = Pick<StoredProduct, 'visible' | 'stock' | 'prices'> & { place: Place };
+export type EditedProduct = Pick<StoredProduct, 'visible' | 'stock' | 'prices'> & { place: CategoryPlace };
 
 export const PROBLEMS = ['stockNotTracked', 'stockBelowZero', 'stockTooHigh', 'noPrice', 'gone'] as const;
 export type BulkProblem = (typeof PROBLEMS)[number];
@@ -96,7 +96,7 @@ export function isSameValue(left: EditedValue, right: EditedValue): boolean {
 
 /** The product with this value. A category is not a part of its row. */
 export function withValue(action: BulkAction, product: StoredProduct, value: EditedValue): StoredProduct {
-  switch (targetOf(action)) {
+  switch (editTarget(action)) {
     case 'stock':
       return { ...product, stock: value as number | null };
     case 'price':

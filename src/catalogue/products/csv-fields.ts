@@ -4,8 +4,8 @@ import { findValuesOfFields } from '../../fields/queries.ts';
 import {
   fullKey,
   givenValue,
-  MAX_ENTRIES,
-  MAX_TEXT_LENGTH,
+  MAX_LIST_ENTRIES,
+  MAX_FIELD_CHARACTERS,
   storedValues,
   type StoredValue,
 } from '../../fields/value.ts';
@@ -53,7 +53,7 @@ function columnOf(key: string, locale: string, definitions: Definitions, setting
     title: () => key,
     fields,
     // An escaped character is two.
-    maxLength: hasList ? 2 * MAX_LENGTH_OF_ALL : MAX_TEXT_LENGTH,
+    maxLength: hasList ? 2 * MAX_LENGTH_OF_ALL : MAX_FIELD_CHARACTERS,
     isNumber: !hasList && fields.every(({ type }) => type === 'number'),
     cell: (product) => {
       const field = fieldOf(product);
@@ -107,15 +107,15 @@ function typedValue(field: CustomField, cell: string): unknown {
   const entries = [...cell.matchAll(/(?:\\.|[^,\\])+/gs)]
     .map(([entry]) => entry.replaceAll(/\\(.)/gs, '$1').trim())
     .filter((entry) => entry !== '');
-  if (entries.length > MAX_ENTRIES) {
-    throw new CellProblem('words', `has more than ${MAX_ENTRIES} values`, { most: MAX_ENTRIES });
+  if (entries.length > MAX_LIST_ENTRIES) {
+    throw new CellProblem('words', `has more than ${MAX_LIST_ENTRIES} values`, { most: MAX_LIST_ENTRIES });
   }
   return entries.map((entry) => typedEntry(field, entry));
 }
 
 function typedEntry({ type }: CustomField, text: string): unknown {
   if (type === 'text') {
-    if (text.length > MAX_TEXT_LENGTH) throw tooLong(MAX_TEXT_LENGTH);
+    if (text.length > MAX_FIELD_CHARACTERS) throw tooLong(MAX_FIELD_CHARACTERS);
     return text;
   }
   if (type === 'boolean') return flagOf(text);

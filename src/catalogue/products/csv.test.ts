@@ -514,6 +514,16 @@ describe('the import', () => {
     expect(await sent(40)).toEqual(await sent(1));
   });
 
+  test('has the tables analysed after the first new products only', async () => {
+    const isAnalysed = async (file: string) =>
+      (await statementsOf(() => imported(file))).some((text) => text.includes('analyze'));
+    expect(await isAnalysed('Alias;StockLevel\nP-1;4\nP-2;4\n')).toBe(true);
+    expect(await isAnalysed('Alias;StockLevel\nP-1;4\nP-2;4\n')).toBe(false);
+    const restocked = 'Alias;StockLevel\nP-1;5\nP-2;6\n';
+    expect(await isAnalysed(restocked)).toBe(false);
+    expect(await imported(restocked)).toEqual({ created: 0, changed: 0, unchanged: 2, problems: [] });
+  });
+
   test('takes what no patch can write', async () => {
     await given({ productNumber: 'TC-1', name: 'Tide Clock', price: 10 });
     const header =

@@ -47,7 +47,7 @@ export function productExport(api: Operations): void {
   });
 }
 
-export interface ExportOptions {
+export interface ProductExportOptions {
   columns: readonly CsvColumn[];
   titleOf: (column: CsvColumn) => string;
   /** undefined: both visible and hidden. */
@@ -59,7 +59,7 @@ export interface ExportOptions {
 }
 
 /** Streamed: never more than a few hundred products are in memory. */
-export function productFile(db: Queries, settings: Settings, options: ExportOptions): Readable {
+export function productFile(db: Queries, settings: Settings, options: ProductExportOptions): Readable {
   return Readable.from(productText(db, settings, options), { objectMode: false, highWaterMark: 65_536 });
 }
 
@@ -67,7 +67,7 @@ export function productFile(db: Queries, settings: Settings, options: ExportOpti
 export async function* productText(
   db: Queries,
   settings: Settings,
-  options: ExportOptions,
+  options: ProductExportOptions,
 ): AsyncGenerator<string> {
   const { columns, titleOf, isVisible, categoryId, origin } = options;
   const hasPaths = columns.some(({ key }) => key === 'Categories');

@@ -130,13 +130,12 @@ export async function planRows(
       const stored = known.get(row.number);
       const master = row.master === '' ? undefined : masters.get(row.master);
       checkMaster(row, stored, master, promised);
-      const before = stored ? fileProduct(stored, row.master, master, aliases, paths, values) : null;
-      const after = before
-        ? { ...before }
-        : fileProduct(newRow(tx, row, visible, master), row.master, master, aliases, paths, values);
-      const isWritten = applyCells(after, row, reading);
+      const start = stored ?? newRow(tx, row, visible, master);
+      const given = fileProduct(start, row.master, master, aliases, paths, values);
+      const after = withCells(given, row, reading);
+      const before = stored ? given : null;
       checkFieldsLength(before, after, otherLengths.get(after.productId) ?? 0, row);
-      if (before && (!isWritten || JSON.stringify(before) === JSON.stringify(after))) plan.unchanged++;
+      if (before && isSame(before, after)) plan.unchanged++;
       else plan.changes.push({ before, after });
     } catch (error) {
       if (!(error instanceof RowRefusal)) throw error;
@@ -229,7 +228,20 @@ function fileProduct(
 ): FileProduct {
   const typeId = master ? master.productTypeId : stored.productTypeId;
   return {
-    ...stored,
+    // By name: copying a row of the database with `...` takes ten times as long.
+    productId: stored.productId,
+    productNumber: stored.productNumber,
+    kind: stored.kind,
+    masterId: stored.masterId,
+    selection: stored.selection,
+    visible: stored.visible,
+    stock: stored.stock,
+    minStock: stored.minStock,
+    taxClassId: stored.taxClassId,
+    productTypeId: stored.productTypeId,
+    prices: stored.prices,
+    mainImage: stored.mainImage,
+    facts: stored.facts,
     class: aliases.get(typeId ?? '') ?? 'Default',
     masterNumber,
     categories: paths.get(stored.productId) ?? '',
@@ -270,13 +282,17 @@ const MAX_NUMBER = 100;
 const SELECTED_BY = 'Variation';
 const CONTROL = /\p{Cc}/u;
 
-/** Returns whether a cell was applied. Cells equal to the product's values are skipped. */
-function applyCells(
-  product: FileProduct,
+/** `withCells` returns the product itself where no cell was applied, as in most rows of a file that comes every night. */
+const isSame = (before: FileProduct, after: FileProduct) =>
+  before === after || JSON.stringify(before) === JSON.stringify(after);
+
+/** The product with the cells of the row. Cells equal to its values are skipped. */
+function withCells(
+  given: FileProduct,
   { cells }: ImportRow,
   { columns, decimalSign }: RowReading,
-): boolean {
-  let isWritten = false;
+): FileProduct {
+  let product = given;
   for (const { column, place } of columns) {
     const written = cells[place] ?? '';
     const present = column.cell(product);
@@ -287,14 +303,14 @@ function applyCells(
       const cell = column.isNumber ? plainNumber(written, decimalSign) : written;
       if (cell === present) continue;
       const isKey = column.key === 'Alias' || column.key === 'SuperProduct';
+      if (product === given) product = { ...given };
       column.apply(product, isKey ? cell.trim() : cell);
-      isWritten = true;
     } catch (error) {
       if (error instanceof CellProblem) throw new RowRefusal(column.key, error, written);
       throw error;
     }
   }
-  return isWritten;
+  return product;
 }
 
 async function lockByNumber(tx: Transaction, shopId: string, numbers: readonly string[]) {

@@ -5,7 +5,7 @@ import { newId } from '../../kernel/ids.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
 import type { Mapping } from './csv-mapping.ts';
 import type { DecimalSign } from './decimal-comma.ts';
-import { MAX_NEW_CATEGORIES, MAX_IMPORT_PROBLEMS, type ImportReport } from './import.ts';
+import { MAX_NEW_CATEGORIES, MAX_IMPORT_PROBLEMS, type ProductImportReport } from './import.ts';
 import type { RowProblem } from './row-problem.ts';
 
 export type ImportState = 'mapping' | 'checking' | 'checked' | 'importing' | 'done' | 'failed';
@@ -172,7 +172,7 @@ export async function addProgress(
   shopId: string,
   { importId, attempts }: Taken,
   rows: number,
-  done: ImportReport,
+  done: ProductImportReport,
 ): Promise<boolean> {
   const problems = JSON.stringify(done.problems);
   const categories = JSON.stringify(done.newCategories.slice(0, MAX_NEW_CATEGORIES));

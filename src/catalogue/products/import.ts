@@ -22,7 +22,7 @@ import { CellProblem, rowProblem, type RowProblem } from './row-problem.ts';
  * attribute unchanged. A refused row is reported with its line, all others are saved: each batch of rows is one
  * transaction.
  */
-export interface ImportReport extends BatchReport {
+export interface ProductImportReport extends BatchReport {
   /** Categories that were, or would be, created. */
   newCategories: string[];
 }
@@ -70,7 +70,7 @@ export async function importFile(
   db: Database,
   path: string,
   options: Pick<ImportOptions, 'shopId' | 'visible' | 'isCheck' | 'onProgress'>,
-): Promise<ImportReport> {
+): Promise<ProductImportReport> {
   return importProducts(db, { ...options, ...(await openImport(db, options.shopId, path)) });
 }
 
@@ -85,16 +85,22 @@ export function decimalSignIn({ sample }: FileStart, columns: readonly FileColum
   return decimalSignOf(sample.flatMap(cellsOf));
 }
 
-export async function importProducts(db: Database, options: ImportOptions): Promise<ImportReport> {
+export async function importProducts(db: Database, options: ImportOptions): Promise<ProductImportReport> {
   const { shopId, isCheck = false, rowsDone = 0, onBatch } = options;
   const settings = await shopSettings(db, shopId);
   const columns = mappedColumns(options.mapping, settings);
   const { decimalSign, visible } = options;
   const reading: RowReading = { columns, decimalSign, visible };
-  const report: ImportReport = { created: 0, changed: 0, unchanged: 0, problems: [], newCategories: [] };
+  const report: ProductImportReport = {
+    created: 0,
+    changed: 0,
+    unchanged: 0,
+    problems: [],
+    newCategories: [],
+  };
   const run: Run = { db, options, reading, report, promised: new NumberLines() };
   const atOnce = onBatch || isCheck ? 1 : BATCHES_AT_ONCE;
-  let isAnalysed = isCheck;
+  let isFirst = !isCheck;
   let rowsBefore = 0;
   const seen: SeenRows = { numbers: new NumberLines(), hasVariations: false };
   // Variations need their masters, wherever these are in the file: so it is read twice, if it has any.
@@ -109,11 +115,11 @@ export async function importProducts(db: Database, options: ImportOptions): Prom
         while (underWay.size >= atOnce) await Promise.race(underWay);
         const taken = importBatch(run, left).finally(() => underWay.delete(taken));
         underWay.add(taken);
-        if (!isAnalysed) {
-          await taken;
-          await analyseCatalogue(db);
-          isAnalysed = true;
-        }
+        if (!isFirst) continue;
+        isFirst = false;
+        await taken;
+        // A shop whose first products come with this file; in any other one PostgreSQL knows the sizes already.
+        if (report.created > 0) await analyseCatalogue(db);
       }
       await Promise.all(underWay);
     } catch (error) {
@@ -202,7 +208,7 @@ interface Run {
   db: Database;
   options: ImportOptions;
   reading: RowReading;
-  report: ImportReport;
+  report: ProductImportReport;
   /** Products that a real import would have created: they may be the masters of variations. */
   promised: NumberLines;
 }
@@ -246,7 +252,7 @@ async function importBatch(run: Run, { rows, problems }: Batch): Promise<void> {
   }
 }
 
-function addTo(report: ImportReport, done: ImportReport): void {
+function addTo(report: ProductImportReport, done: ProductImportReport): void {
   report.created += done.created;
   report.changed += done.changed;
   report.unchanged += done.unchanged;

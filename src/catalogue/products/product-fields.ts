@@ -20,7 +20,7 @@ export const productFieldOperations = fieldOperations({
 });
 
 /** The custom fields of products and of variations, which have definitions of their own. */
-export function productFields(api: Operations): void {
+export function productFieldRoutes(api: Operations): void {
   fieldValues(api, productFieldOperations, {
     find: async (call) => {
       const { db, shopId, params } = call;

@@ -233,16 +233,6 @@ function findImages(db: Queries, shopId: string, productId: string) {
     from product where shop_id = ${shopId} and product_id = ${productId}`);
 }
 
-export async function findImageNames(
-  tx: Transaction,
-  shopId: string,
-  productId: string,
-): Promise<Set<string>> {
-  const rows = await tx.many<{ name: string }>(sql`
-    select name from product_image where shop_id = ${shopId} and product_id = ${productId}`);
-  return new Set(rows.map(({ name }) => name));
-}
-
 /** Serialises changes of images, so that positions and the main image are right. */
 async function lockProduct(tx: Transaction, shopId: string, productId: string): Promise<void> {
   const row = await tx.one(

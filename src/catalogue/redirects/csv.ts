@@ -5,11 +5,11 @@ import { MAX_SOURCE_LENGTH } from './address.ts';
 import { TARGET_KINDS, type ListedRedirect, type TargetKind } from './queries.ts';
 import { MAX_TARGET_LENGTH, type GivenRedirect } from './save.ts';
 
-export const MAX_FILE_BYTES = 10 * 1_048_576;
-export const MAX_FILE_ROWS = 100_000;
+export const MAX_REDIRECT_FILE_BYTES = 10 * 1_048_576;
+export const MAX_REDIRECT_FILE_ROWS = 100_000;
 
 const LIMITS = {
-  rows: MAX_FILE_ROWS,
+  rows: MAX_REDIRECT_FILE_ROWS,
   columns: 20,
   cell: Math.max(MAX_SOURCE_LENGTH, MAX_TARGET_LENGTH),
   row: 10_000,

@@ -103,7 +103,7 @@ export interface FoundTarget {
  * What an address that no page answers may lead to: redirects, and products and categories by their names in addresses
  * of other software. Each part reads single rows of an index. What visitors can't see is left out.
  */
-export function findTargets(
+export function findRedirectTargets(
   db: Queries,
   shopId: string,
   { sources, productNumbers, categoryAliases }: FormerMeaning,

@@ -220,7 +220,7 @@ export const dismissMissedAddress = operation({
 export function redirects(api: Operations): void {
   api.read(listRedirects, async ({ db, shopId, query }) => {
     const page = pageOf(query);
-    const start = startOf(query.source);
+    const start = comparedStart(query.source);
     const [results, rows] = await Promise.all([
       countRedirects(db, shopId, start),
       findRedirects(db, shopId, { start, limit: page.resultsPerPage, offset: page.offset }),
@@ -286,7 +286,7 @@ export function redirects(api: Operations): void {
 }
 
 /** The beginning of an address as the list compares it. */
-export function startOf(text: string | undefined): string {
+export function comparedStart(text: string | undefined): string {
   if (text === undefined || text.trim() === '') return '';
   return addressKey(text)?.path ?? text;
 }

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Config } from '../../config.ts';
 import type { Database, Transaction } from '../../db/database.ts';
 import { openBackup, type BackupProgress } from '../../platform/backup/content.ts';
-import type { Manifest } from '../../platform/backup/manifest.ts';
+import type { BackupManifest } from '../../platform/backup/manifest.ts';
 import { noSuchShop, recordCommand } from '../command.ts';
 import { refuseNoFile } from '../output.ts';
 
@@ -15,7 +15,7 @@ export interface BackupOptions extends BackupProgress {
 }
 
 export interface Backup {
-  manifest: Manifest;
+  manifest: BackupManifest;
   files: number;
   /** Files that were removed while they were read. */
   missingFiles: number;

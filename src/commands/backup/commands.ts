@@ -3,7 +3,7 @@ import { installationKey, keyFromFile } from '../../platform/sealing.ts';
 import { noSuchShop, print, recordCommand, withDatabase, withShop, type Handlers } from '../command.ts';
 import { CommandProblem, UsageProblem } from '../problem.ts';
 import { duration, startProgress, type Progress } from '../progress.ts';
-import { checkBackup, type Manifest } from '../../platform/backup/manifest.ts';
+import { checkBackup, type BackupManifest } from '../../platform/backup/manifest.ts';
 
 export const handlers = {
   'shop backup': ({ config, arguments: [shopId, file] }) =>
@@ -78,7 +78,7 @@ export const handlers = {
     }),
   'shop restore': async ({ config, arguments: [file], options }) => {
     const began = performance.now();
-    const { restoreShop, shopExists } = await import('./restore.ts');
+    const { restoreShopFile: restoreShop, shopExists } = await import('./restore.ts');
     const { printPendingDomains, proveDomains } = await import('../domains.ts');
     const backup = await checkBackup(file!);
     const former =
@@ -130,7 +130,7 @@ export const handlers = {
 } satisfies Handlers;
 
 /** `12 products, 3 orders, 2 customers, 1 document, 40 files` */
-function contents({ tables }: Manifest, files: number): string {
+function contents({ tables }: BackupManifest, files: number): string {
   const rowsOf = (name: string) => tables.find((table) => table.name === name)?.rows ?? 0;
   return [
     counted(rowsOf('product'), 'product'),

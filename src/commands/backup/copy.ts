@@ -1,5 +1,5 @@
 import {
-  copyShop as copy,
+  copyShopToSandbox as copy,
   CopyProblem,
   type Copied,
   type CopyOptions,

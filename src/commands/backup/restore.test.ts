@@ -22,7 +22,7 @@ import { deleteShop } from '../../shops/shop/queries.ts';
 import { backupShop } from './backup.ts';
 import { encodeChunks, readChunks } from '../../platform/backup/file.ts';
 import { checkBackup } from '../../platform/backup/manifest.ts';
-import { restoreShop } from './restore.ts';
+import { restoreShopFile } from './restore.ts';
 
 let service: Service;
 let elsewhere: Service;
@@ -230,7 +230,7 @@ describe('a restore is refused', () => {
     let entries = 0;
     await changesNothing(elsewhere, () =>
       expect(
-        restoreShop(elsewhere.db, elsewhere.config, checked, {
+        restoreShopFile(elsewhere.db, elsewhere.config, checked, {
           keys,
           onProgress: (more) => (entries += more),
         }),

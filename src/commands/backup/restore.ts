@@ -11,7 +11,7 @@ import { recordCommand, similarShop } from '../command.ts';
 import { CommandProblem } from '../problem.ts';
 
 /** Restores a shop from a backup, in one transaction. A refusal says what to do on the command line. */
-export async function restoreShop(
+export async function restoreShopFile(
   db: Database,
   config: Config,
   backup: CheckedBackup,

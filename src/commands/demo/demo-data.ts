@@ -92,7 +92,7 @@ export async function readCatalogue(): Promise<DemoCatalogue> {
 }
 
 /** The settings, without the coupon campaigns: these name products, which must exist first. */
-export async function readSettings(): Promise<{
+export async function readDemoSettings(): Promise<{
   settings: SettingsFile;
   couponCampaigns: NonNullable<SettingsFile['couponCampaigns']>;
 }> {

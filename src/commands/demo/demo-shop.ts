@@ -16,7 +16,7 @@ import { applySettings, type SettingsFile } from '../../shops/settings/file.ts';
 import { insertDemoCarts } from './carts.ts';
 import { demoIds, type DemoIds } from './demo-ids.ts';
 import { insertCatalogue } from './insert-catalogue.ts';
-import { readCatalogue, readLegalPages, readPeople, readSettings, type DemoPeople } from './demo-data.ts';
+import { readCatalogue, readLegalPages, readPeople, readDemoSettings, type DemoPeople } from './demo-data.ts';
 import { forgetEvents } from './forget-events.ts';
 import { insertDemoOrders } from './orders.ts';
 
@@ -84,7 +84,7 @@ export async function insertDemoShop(tx: Transaction, options: DemoOptions): Pro
     currency: 'EUR',
   });
   const ids = demoIds(shopId, tx.now);
-  const { settings, couponCampaigns } = await readSettings();
+  const { settings, couponCampaigns } = await readDemoSettings();
   await applySettings(tx, shopId, settings, undefined, ids);
   await insertCatalogue(tx, shopId, await readCatalogue(), ids);
   await insertCampaigns(tx, shopId, couponCampaigns, ids);

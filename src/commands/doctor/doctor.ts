@@ -78,7 +78,7 @@ async function diskFacts(folder: string): Promise<InstallationFacts['disk']> {
     const { bavail, blocks, bsize } = await statfs(existingFolder(folder));
     return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
   } catch (error) {
-    return { problem: reasonOf(error) };
+    return { problem: errorReason(error) };
   }
 }
 
@@ -102,7 +102,7 @@ async function databaseFacts(config: Config): Promise<InstallationFacts['databas
     });
     return facts!;
   } catch (error) {
-    return { problem: reasonOf(error) };
+    return { problem: errorReason(error) };
   }
 }
 
@@ -206,7 +206,7 @@ async function certificateAskFacts({
     await answer.body?.cancel();
     return answer.status === 404 ? 'answers' : { problem: `status ${answer.status} for nobody.invalid` };
   } catch (error) {
-    return { problem: reasonOf(error) };
+    return { problem: errorReason(error) };
   }
 }
 
@@ -230,7 +230,7 @@ async function healthOf(url: string): Promise<SiteFacts['health']> {
     await answer.body?.cancel();
     return answer.status === 200 ? 'answers' : { problem: `status ${answer.status}` };
   } catch (error) {
-    return { problem: reasonOf(error) };
+    return { problem: errorReason(error) };
   }
 }
 
@@ -258,7 +258,7 @@ function certificateEnd(url: string): Promise<Date | undefined> {
   });
 }
 
-export function reasonOf(error: unknown): string {
+export function errorReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // `fetch failed` has the reason as its cause.
   const { cause } = error;

@@ -3,7 +3,7 @@ import { migrationStatus, unknownMigrations } from '../../db/migrate.ts';
 import type { Config } from '../../config.ts';
 import { lastVersion, programVersion } from '../../platform/version.ts';
 import { print, withBareDatabase, type Handlers } from '../command.ts';
-import { countBackups, hasDatabase, printFinding, reasonOf } from '../doctor/doctor.ts';
+import { countBackups, hasDatabase, printFinding, errorReason } from '../doctor/doctor.ts';
 import { CommandProblem, UsageProblem } from '../problem.ts';
 import { changesBetween } from './changelog.ts';
 import { upgradeFindings, type MigrationFacts, type UpgradeFacts } from './findings.ts';
@@ -55,7 +55,7 @@ async function migrationFacts(config: Config): Promise<UpgradeFacts['database']>
     });
     return facts!;
   } catch (error) {
-    return { problem: reasonOf(error) };
+    return { problem: errorReason(error) };
   }
 }
 
@@ -75,7 +75,7 @@ async function newestVersion(registry: string): Promise<NonNullable<UpgradeFacts
       ? { version }
       : { problem: 'its answer names no version' };
   } catch (error) {
-    return { problem: reasonOf(error) };
+    return { problem: errorReason(error) };
   }
 }
 

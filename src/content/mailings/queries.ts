@@ -1,5 +1,6 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { insertInto } from '../../db/insert.ts';
+import { atServiceClock } from '../../db/shop-clocks.ts';
 import { sql } from '../../db/sql.ts';
 import type { PageRange } from '../../http/paging.ts';
 import { imageKeysOf } from '../pages/pictures.ts';
@@ -152,10 +153,6 @@ export function deleteMailingRow(tx: Transaction, shopId: string, mailingId: str
 const RECIPIENTS_STAY = 30 * 86_400_000;
 
 const forgetAt = ({ now }: Queries) => new Date(now.getTime() + RECIPIENTS_STAY);
-
-/** Runs are taken by the clock of the service; that of a sandbox may be ahead. */
-export const atServiceClock = ({ now, serviceNow }: Transaction, moment: Date) =>
-  new Date(moment.getTime() - (now.getTime() - serviceNow.getTime()));
 
 /** Takes the runs of a sandbox earlier whose clock was advanced. */
 export function bringMailingsForward(tx: Transaction, shopId: string, milliseconds: number) {

@@ -4,7 +4,7 @@ import { leaseEnd } from '../../db/lease.ts';
 import { sql } from '../../db/sql.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
 import type { MailingState } from './schema.ts';
-import { atServiceClock } from './queries.ts';
+import { atServiceClock } from '../../db/shop-clocks.ts';
 
 export interface TakenRun {
   mailingId: string;
@@ -115,7 +115,7 @@ export async function countQueued(
   return row!.queued;
 }
 
-export async function findWaiting(
+export async function findWaitingRecipients(
   tx: Transaction,
   shopId: string,
   mailingId: string,

@@ -15,7 +15,7 @@ import {
   countQueued,
   findDueRun,
   findPace,
-  findWaiting,
+  findWaitingRecipients,
   lockCurrentMailings,
   lockRun,
   markQueued,
@@ -131,7 +131,7 @@ async function queueBatch(
     await moveRun(tx, shopId, mailingId, new Date(tx.now.getTime() + CHECK_AGAIN));
     return;
   }
-  const emails = await findWaiting(tx, shopId, mailingId, emailsAtOnce(perHour));
+  const emails = await findWaitingRecipients(tx, shopId, mailingId, emailsAtOnce(perHour));
   if (emails.length === 0) return endOrWait(tx, shopId, mailingId);
   const queued = emails.map((email) => ({ email, jobId: newId(tx.now) }));
   const jobs = queued.map(({ email, jobId }) => ({

@@ -10,8 +10,8 @@ const MAX_NEWSLETTERS = 20;
 const MAX_LOCALES = 50;
 const MAX_PER_HOUR = 1_000_000;
 
-export const STATES = ['draft', 'scheduled', 'sending', 'paused', 'sent', 'cancelled'] as const;
-export type MailingState = (typeof STATES)[number];
+export const MAILING_STATES = ['draft', 'scheduled', 'sending', 'paused', 'sent', 'cancelled'] as const;
+export type MailingState = (typeof MAILING_STATES)[number];
 
 /** Why a mailing has stopped by itself. */
 export type MailingProblem =

@@ -1,13 +1,20 @@
 import { invalid, Refusal } from '../../http/errors.ts';
 import { parseMoment } from '../../http/dates.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import { knownBlock, MAX_CHARACTERS, MAX_LISTS, MAX_PICTURES, sizeOf, type Block } from '../blocks.ts';
-import { MAX_SLUG_LENGTH, type Kind, type PageBody } from './schema.ts';
+import {
+  knownBlock,
+  MAX_PAGE_CHARACTERS,
+  MAX_LISTS,
+  MAX_PAGE_PICTURES,
+  sizeOf,
+  type Block,
+} from '../blocks.ts';
+import { MAX_SLUG_LENGTH, type PageKind, type PageBody } from './schema.ts';
 
 /** A page as it is stored. */
 export interface StoredPage {
   pageId: string;
-  kind: Kind;
+  kind: PageKind;
   categoryId: string | null;
   publishAt: Date | null;
   author: string | null;
@@ -30,13 +37,13 @@ export interface StoredText {
 }
 
 /** Pages and posts have addresses of their own. */
-export const hasAddress = (kind: Kind) => kind === 'page' || kind === 'post';
+export const hasAddress = (kind: PageKind) => kind === 'page' || kind === 'post';
 
 export const isPublic = ({ publishAt }: Pick<StoredPage, 'publishAt'>, now: Date) =>
   publishAt !== null && publishAt <= now;
 
 /** The path of a page on the shop's own host; undefined: a category has an address of its own. */
-export function pathOfPage(kind: Kind, slug: string | null): string | undefined {
+export function pathOfPage(kind: PageKind, slug: string | null): string | undefined {
   if (kind === 'home') return '';
   return slug === null ? undefined : `/${kind}s/${encodeURIComponent(slug)}`;
 }
@@ -89,8 +96,9 @@ export function pageOf(
 
 export function requireSize(blocks: readonly Block[]): void {
   const { characters, pictures, lists } = sizeOf(blocks);
-  if (characters > MAX_CHARACTERS) throw new Refusal('PAGE_TOO_LONG', { limit: MAX_CHARACTERS });
-  if (pictures > MAX_PICTURES) throw new Refusal('PAGE_WITH_TOO_MANY_PICTURES', { limit: MAX_PICTURES });
+  if (characters > MAX_PAGE_CHARACTERS) throw new Refusal('PAGE_TOO_LONG', { limit: MAX_PAGE_CHARACTERS });
+  if (pictures > MAX_PAGE_PICTURES)
+    throw new Refusal('PAGE_WITH_TOO_MANY_PICTURES', { limit: MAX_PAGE_PICTURES });
   if (lists > MAX_LISTS) throw new Refusal('PAGE_WITH_TOO_MANY_LISTS', { limit: MAX_LISTS });
 }
 

@@ -5,7 +5,7 @@ import { insertInto } from '../../db/insert.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import type { PageRange } from '../../http/paging.ts';
 import type { StoredPage, StoredText } from './page.ts';
-import type { Kind, PageBody } from './schema.ts';
+import type { PageKind, PageBody } from './schema.ts';
 
 /** Versions of a page that are kept. */
 export const MAX_VERSIONS = 20;
@@ -35,7 +35,7 @@ export interface ListedPage extends PageRow {
 export function findPages(
   db: Queries,
   shopId: string,
-  kind: Kind | undefined,
+  kind: PageKind | undefined,
   { offset, resultsPerPage }: PageRange,
 ) {
   return db.many<ListedPage>(sql`
@@ -48,7 +48,7 @@ export function findPages(
     order by page.changed_at desc, page.page_id limit ${resultsPerPage} offset ${offset}`);
 }
 
-export async function countPages(db: Queries, shopId: string, kind?: Kind): Promise<number> {
+export async function countPages(db: Queries, shopId: string, kind?: PageKind): Promise<number> {
   const row = await db.one<{ pages: number }>(sql`
     select count(*) as pages from page where shop_id = ${shopId} and kind = coalesce(${kind ?? null}::text, kind)`);
   return row!.pages;
@@ -134,7 +134,7 @@ export async function findPreview(
 }
 
 /** By its address, drafts too. */
-export function findBySlug(db: Queries, shopId: string, locale: string, kind: Kind, slug: string) {
+export function findBySlug(db: Queries, shopId: string, locale: string, kind: PageKind, slug: string) {
   return db.one<ShownPage>(sql`
     select ${shownColumns(shopId)} from page_text shown
     join page on page.shop_id = ${shopId} and page.page_id = shown.page_id
@@ -145,7 +145,7 @@ export function findBySlug(db: Queries, shopId: string, locale: string, kind: Ki
 export function findLocalesOfSlug(
   db: Queries,
   shopId: string,
-  kind: Kind,
+  kind: PageKind,
   slug: string,
   locales: readonly string[],
 ) {
@@ -210,7 +210,7 @@ export async function hasContactForm(db: Queries, shopId: string): Promise<boole
 
 /** The addresses of public pages and posts in all languages, for the sitemap. */
 export function findPageAddresses(db: Queries, shopId: string) {
-  return db.many<{ kind: Kind; slugs: Readonly<Record<string, string>> }>(sql`
+  return db.many<{ kind: PageKind; slugs: Readonly<Record<string, string>> }>(sql`
     select page.kind, json_object_agg(page_text.locale, page_text.slug) as slugs
     from page join page_text on page_text.shop_id = ${shopId} and page_text.page_id = page.page_id
     where page.shop_id = ${shopId} and page.kind in ('page', 'post') and page.publish_at <= ${db.now}
@@ -316,7 +316,7 @@ export function updateSearchWords(
 
 /** A page in the results of a search. */
 export interface FoundPage {
-  kind: Kind;
+  kind: PageKind;
   slug: string;
   title: string;
   excerpt: string;
@@ -353,13 +353,13 @@ export interface VersionTitle {
   author: string;
 }
 
-export function findVersions(db: Queries, shopId: string, pageId: string) {
+export function findPageVersions(db: Queries, shopId: string, pageId: string) {
   return db.many<VersionTitle>(sql`
     select version, saved_at as "savedAt", author from page_version
     where shop_id = ${shopId} and page_id = ${pageId} and version > ${PREVIEW} order by version desc limit ${MAX_VERSIONS}`);
 }
 
-export function findVersion(db: Queries, shopId: string, pageId: string, version: number) {
+export function findPageVersion(db: Queries, shopId: string, pageId: string, version: number) {
   return db.one<{ content: PageBody }>(sql`
     select content from page_version
     where shop_id = ${shopId} and page_id = ${pageId} and version = ${version}`);

@@ -11,14 +11,14 @@ import { pageOf } from './page.ts';
 import { countPages, findPages, lockPage, replacePreview } from './queries.ts';
 import {
   addPage,
-  contentOf,
-  fieldsOf,
+  pageContentOf,
+  pageFieldsOf,
   loadPage,
   MAX_AUTHOR_LENGTH,
   removePage,
   replacePage,
 } from './save-page.ts';
-import { KINDS, PageAnswer, PageBody, PageList } from './schema.ts';
+import { PAGE_KINDS, PageAnswer, PageBody, PageList } from './schema.ts';
 
 const { parameters, pageOf: rangeOf } = paging({ standard: 20, maximum: 100 });
 
@@ -48,7 +48,10 @@ export const listPages = operation({
   query: Type.Object({
     ...parameters,
     kind: Type.Optional(
-      Type.Enum([...KINDS], { description: 'Only pages of this kind. Absent: all.', examples: ['post'] }),
+      Type.Enum([...PAGE_KINDS], {
+        description: 'Only pages of this kind. Absent: all.',
+        examples: ['post'],
+      }),
     ),
   }),
   answer: PageList,
@@ -138,7 +141,7 @@ export function pages(api: Operations, { loadKey }: { loadKey: () => Promise<Buf
     return paged(
       range,
       results,
-      rows.map((row) => ({ ...fieldsOf(row), texts: row.texts })),
+      rows.map((row) => ({ ...pageFieldsOf(row), texts: row.texts })),
     );
   });
 
@@ -163,7 +166,7 @@ export function pages(api: Operations, { loadKey }: { loadKey: () => Promise<Buf
     const stored = await lockPage(tx, shopId, pageId);
     if (!stored) throw notFound();
     const { texts } = pageOf(body, stored, await shopSettings(tx, shopId), tx.now);
-    const content = contentOf(body, texts);
+    const content = pageContentOf(body, texts);
     await replacePreview(tx, shopId, pageId, {
       author: (caller.app?.name ?? '').slice(0, MAX_AUTHOR_LENGTH),
       content,

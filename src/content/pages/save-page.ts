@@ -118,7 +118,7 @@ function keepVersion(
   texts: readonly StoredText[],
   author: string,
 ): Promise<void> {
-  const content = contentOf(body, texts);
+  const content = pageContentOf(body, texts);
   return insertVersion(tx, shopId, pageId, {
     version,
     author: author.slice(0, MAX_AUTHOR_LENGTH),
@@ -128,7 +128,7 @@ function keepVersion(
 }
 
 /** A page as a version of it holds it. */
-export function contentOf(body: PageBody, texts: readonly StoredText[]): PageBody {
+export function pageContentOf(body: PageBody, texts: readonly StoredText[]): PageBody {
   const { kind, category, published, publishAt, author, picture } = body;
   return { kind, category, published, publishAt, author, picture, texts: [...texts] } as PageBody;
 }
@@ -145,10 +145,10 @@ export async function loadPage(
   pageId: string,
 ): Promise<Static<typeof PageAnswer> | undefined> {
   const row = await findPage(db, shopId, pageId);
-  return row && { ...fieldsOf(row), texts: await findTexts(db, shopId, pageId) };
+  return row && { ...pageFieldsOf(row), texts: await findTexts(db, shopId, pageId) };
 }
 
-export function fieldsOf(row: PageRow | ListedPage) {
+export function pageFieldsOf(row: PageRow | ListedPage) {
   const { pageId, kind, category, publishAt, author, picture, version } = row;
   return {
     pageId,

@@ -3,8 +3,8 @@ import { Nullable, Paged, Id, Timestamp } from '../../http/schemas.ts';
 import { LINES_OF_TEXT, LOCALE, ONE_LINE } from '../../shops/settings/fields.ts';
 import { BlockList } from '../blocks.ts';
 
-export const KINDS = ['page', 'post', 'home', 'category'] as const;
-export type Kind = (typeof KINDS)[number];
+export const PAGE_KINDS = ['page', 'post', 'home', 'category'] as const;
+export type PageKind = (typeof PAGE_KINDS)[number];
 
 /** Pages, posts and tops of categories of a shop. */
 export const MAX_PAGES = 1_000;
@@ -64,7 +64,7 @@ export const PageText = Type.Object(
 
 export const PageBody = Type.Object(
   {
-    kind: Type.Enum([...KINDS], {
+    kind: Type.Enum([...PAGE_KINDS], {
       description:
         'page: below /pages. post: below /posts, in the list of posts and in the feed. home: the front page. category: the top of a category. It never changes.',
       examples: ['page'],

@@ -137,7 +137,7 @@ export interface BackupPlan {
 const planColumns = sql`
   shop, due_at as "dueAt", attempts, error, good_at as "goodAt", mark, gone_at as "goneAt"`;
 
-export function findPlan(db: Queries, shop: string) {
+export function findBackupPlan(db: Queries, shop: string) {
   return db.one<BackupPlan>(sql`select ${planColumns} from backup_plan where shop = ${shop}`);
 }
 

@@ -16,7 +16,14 @@ import { causeOf } from '../log.ts';
 import { NewShopId, OfShop, PlanName, ShopIdParameter } from '../schema.ts';
 import { lockHostedShop } from '../queries.ts';
 import { refuseUnknownPlan } from '../shops.ts';
-import { askForBackup, findBackup, findBackups, findPlan, isWholeShop, type ShopBackup } from './queries.ts';
+import {
+  askForBackup,
+  findBackup,
+  findBackups,
+  findBackupPlan,
+  isWholeShop,
+  type ShopBackup,
+} from './queries.ts';
 import {
   findRestore,
   insertRestore,
@@ -246,7 +253,7 @@ export function hostBackups(api: Operations, { config, store }: BackupRouteDeps)
   };
 
   api.read(listShopBackups, async ({ db, shopId }) => {
-    const [plan, backups] = await Promise.all([findPlan(db, shopId), findBackups(db, shopId)]);
+    const [plan, backups] = await Promise.all([findBackupPlan(db, shopId), findBackups(db, shopId)]);
     if (!plan && backups.length === 0 && !(await findShop(db, shopId))) throw new Refusal('SHOP_NOT_FOUND');
     return {
       goodAt: plan?.goodAt?.toISOString() ?? null,

@@ -127,7 +127,7 @@ export async function restoreShop(
       const source = { ...backup, isOlder, chunks: readChunks(backup.path) };
       const replaced = replaces ? await takeOutShop(tx, shopId) : undefined;
       if (replaces && !replaced) throw new Refusal('SHOP_NOT_FOUND');
-      return insertShop(tx, config, source, shopId, {
+      return insertRestoredShop(tx, config, source, shopId, {
         ...options,
         hasFiles: replaces,
         finish: async () => {
@@ -153,7 +153,7 @@ export interface ShopSource extends CheckedBackup {
 }
 
 /** Inserts them as a shop of this id. `path` begins the lines about faults. */
-export async function insertShop(
+export async function insertRestoredShop(
   tx: Transaction,
   config: Config,
   source: ShopSource,

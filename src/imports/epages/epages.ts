@@ -8,11 +8,11 @@ import type {
   PictureRecord,
   ProductRecord,
   Read,
-  Text,
+  ImportedText,
   VariantRecord,
 } from '../records.ts';
-import { MAX_TEXT_LENGTH, PAGES } from '../../shops/legal/schema.ts';
-import { decimal, taxesOf } from '../order-taxes.ts';
+import { MAX_LEGAL_TEXT_LENGTH, PAGES } from '../../shops/legal/schema.ts';
+import { decimal, importedTaxes } from '../order-taxes.ts';
 import type { ImportSource } from '../source.ts';
 import { momentIn } from '../values.ts';
 import { ClientProblem, type Client } from './client.ts';
@@ -237,7 +237,7 @@ async function toProduct(
     const translated = (await client.get(`${path}?locale=${locale}`)) as Product | undefined;
     if (translated) byLocale.set(locale, translated);
   }
-  const texts = (key: (one: Product) => string | null | undefined): Text =>
+  const texts = (key: (one: Product) => string | null | undefined): ImportedText =>
     Object.fromEntries([...byLocale].map(([locale, one]) => [locale, key(one) ?? '']));
   const variants = product.productVariationType === 'master' ? await variantsOf(client, path) : undefined;
   return {
@@ -398,7 +398,7 @@ function toOrder(order: Order, createdAt: Date, at: OrderRecord['place']): Order
     discount: decimal(Math.max(0, sold + shipping + payment - (isTaxIncluded ? total : net))),
     shipping: { name: order.shippingData?.shippingMethod?.name ?? '', price: String(shipping) },
     payment: { name: order.paymentData?.paymentMethod?.name ?? '', price: String(payment) },
-    taxes: taxesOf(lines, tax, isTaxIncluded),
+    taxes: importedTaxes(lines, tax, isTaxIncluded),
     total: String(order.grandTotal ?? ''),
     paidAmount: paidAt ? String(order.grandTotal ?? '0') : '0',
     refundedAmount: '0',
@@ -433,7 +433,7 @@ async function* legalTexts(client: Client): AsyncGenerator<LegalRecord> {
       const content = Object.fromEntries(
         Object.entries(request.properties).flatMap(([key]) => {
           const value = given[key];
-          return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_TEXT_LENGTH
+          return typeof value === 'string' && value.trim() !== '' && value.length <= MAX_LEGAL_TEXT_LENGTH
             ? [[key, value]]
             : [];
         }),

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../db/database.ts';
 import type { GivenRedirect } from '../../catalogue/redirects/save.ts';
-import { findProducts, findRecords } from '../queries.ts';
+import { matchProducts, findRecords } from '../queries.ts';
 import type { ImportSource } from '../source.ts';
 import { filesWith, type SourceFile } from '../source-files.ts';
 import { shopifyCoupons } from './coupons.ts';
@@ -47,7 +47,7 @@ async function shopifyTarget(
       sourceIds: [handle],
     });
     const ids = [...records.values()].map(({ targetId }) => targetId);
-    const [product] = await findProducts(tx, shopId, { ids, numbers: [] });
+    const [product] = await matchProducts(tx, shopId, { ids, numbers: [] });
     if (product) return { kind: 'product', target: product.productNumber };
   }
   return { kind: 'address', target };

@@ -3,7 +3,7 @@ import {
   MAX_NUMBER,
   MAX_OFFERED,
   MAX_PICTURES,
-  MAX_VALUES,
+  MAX_ATTRIBUTE_VALUES,
   MAX_VARIANTS,
   uniqueNumbers,
 } from '../products.ts';
@@ -175,7 +175,7 @@ function attributesOf(ids: readonly string[], properties: ReadonlyMap<string, Pr
   }
   return [...groups].map(([name, values]) => ({
     name: name.slice(0, 200),
-    values: [...new Set(values)].slice(0, MAX_VALUES),
+    values: [...new Set(values)].slice(0, MAX_ATTRIBUTE_VALUES),
   }));
 }
 

@@ -8,26 +8,27 @@ import type columnTitles from './columns.json';
  * with # has the number of an attribute in its place.
  */
 const TITLES = readJson(new URL('./columns.json', import.meta.url)) as typeof columnTitles;
-export type Column = keyof typeof TITLES;
+export type WooCommerceColumn = keyof typeof TITLES;
 
-export const cellOf = (row: TableRow, column: Column): string => row.cell(...TITLES[column]);
+export const cellOf = (row: TableRow, column: WooCommerceColumn): string => row.cell(...TITLES[column]);
 
-export const hasColumn = (row: TableRow, column: Column): boolean => TITLES[column].some(row.has);
+export const hasColumn = (row: TableRow, column: WooCommerceColumn): boolean => TITLES[column].some(row.has);
 
 /** Whether a file has these columns. */
-export const isTableWith = ({ columns }: SourceFile, ...needed: readonly Column[]): boolean =>
+export const isTableWith = ({ columns }: SourceFile, ...needed: readonly WooCommerceColumn[]): boolean =>
   needed.every((column) => TITLES[column].some((title) => columns.has(title.toLowerCase())));
 
 const MAX_ATTRIBUTES = 100;
 
 /** The attributes of a row with their values, in their order. */
-export function attributesOf(row: TableRow): Map<string, string[]> {
+export function wooCommerceAttributes(row: TableRow): Map<string, string[]> {
   const attributes = new Map<string, string[]>();
   for (let number = 1; number <= MAX_ATTRIBUTES; number++) {
-    const titles = (column: Column) => TITLES[column].map((title) => title.replace('#', String(number)));
+    const titles = (column: WooCommerceColumn) =>
+      TITLES[column].map((title) => title.replace('#', String(number)));
     const names = titles('attributeName');
     if (!names.some(row.has)) break;
-    const name = plainText(row.cell(...names));
+    const name = wooCommerceText(row.cell(...names));
     if (name !== '') attributes.set(name, listOf(row.cell(...titles('attributeValues'))));
   }
   return attributes;
@@ -49,7 +50,7 @@ export const listOf = (text: string): string[] => [
   ...new Set(
     text
       .split(/(?<!\\),/)
-      .map((one) => plainText(one.replaceAll(String.raw`\,`, ',')).trim())
+      .map((one) => wooCommerceText(one.replaceAll(String.raw`\,`, ',')).trim())
       .filter((one) => one !== ''),
   ),
 ];
@@ -64,7 +65,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** WordPress stores names as HTML. */
-export const plainText = (html: string): string =>
+export const wooCommerceText = (html: string): string =>
   html.replaceAll(/&(?:#(\d{1,6})|(amp|lt|gt|quot|apos|nbsp));/g, (whole, code: string, name: string) => {
     if (name !== undefined) return ENTITIES[name]!;
     const point = Number(code);
@@ -77,7 +78,7 @@ const BLOCK = /^<(?:p|div|h[1-6]|ul|ol|li|dl|table|blockquote|figure|section|pre
  * A description as HTML. The exporter writes the ends of lines as \n, and WordPress makes paragraphs of lines when it
  * shows a text; comments are those of its editor.
  */
-export function descriptionOf(text: string): string {
+export function wooCommerceDescription(text: string): string {
   const lines = text
     .replaceAll(/\\{2,}n|\\n/g, (found) => (found.length > 2 ? String.raw`\n` : '\n'))
     .replaceAll(/<!--[^>]{0,2000}-->/g, '');

@@ -1,13 +1,13 @@
 import type { ProductFile } from '../../catalogue/products/csv-file.ts';
 import { readJson } from '../../kernel/json-file.ts';
-import { decimal, taxesOf } from '../order-taxes.ts';
+import { decimal, importedTaxes } from '../order-taxes.ts';
 import type { OrderLineRecord, OrderRecord, Read } from '../records.ts';
 import type { SourceFile } from '../source-files.ts';
 import { groupedRows, tableRows, type TableRow } from '../table.ts';
 import { decimalIn, momentIn } from '../values.ts';
-import { plainText } from './cells.ts';
+import { wooCommerceText } from './cells.ts';
 import type columnTitles from './order-columns.json';
-import { addressOf } from './people.ts';
+import { wooCommerceAddress } from './people.ts';
 
 /** The columns of the extensions that export orders, which WooCommerce itself does not. */
 const TITLES = readJson(new URL('./order-columns.json', import.meta.url)) as typeof columnTitles;
@@ -87,8 +87,8 @@ function toOrder(
   const refunds = amountOf(first, 'refunded') || refundsIn(cellOf(first, 'refundItems'));
   const refunded = status === 'refunded' && refunds === 0 ? total : decimal(refunds);
   const isPaid = PAID.has(status);
-  const billing = addressOf(first, 'billing');
-  const shippingAddress = addressOf(first, 'shipping');
+  const billing = wooCommerceAddress(first, 'billing');
+  const shippingAddress = wooCommerceAddress(first, 'shipping');
   return {
     kind: 'order',
     sourceId: cellOf(first, 'id') || number,
@@ -101,11 +101,11 @@ function toOrder(
     lines: lines.map(({ line }) => line),
     discount: '0',
     shipping: {
-      name: plainText(cellOf(first, 'shippingMethod') || namedIn(cellOf(first, 'shippingItems'))),
+      name: wooCommerceText(cellOf(first, 'shippingMethod') || namedIn(cellOf(first, 'shippingItems'))),
       price: decimal(amountOf(first, 'shipping') + taxOf(amountOf(first, 'shippingTax'))),
     },
-    payment: { name: plainText(cellOf(first, 'paymentMethod')), price: '0' },
-    taxes: taxesOf(priced, tax, isTaxIncluded),
+    payment: { name: wooCommerceText(cellOf(first, 'paymentMethod')), price: '0' },
+    taxes: importedTaxes(priced, tax, isTaxIncluded),
     total,
     paidAmount: isPaid ? total : '0',
     refundedAmount: refunded,
@@ -183,7 +183,7 @@ function itemsOf(rows: readonly TableRow[]): Item[] {
       const tax = decimalIn(cellOf(row, 'itemTax'));
       return {
         number: cellOf(row, 'itemNumber'),
-        name: plainText(cellOf(row, 'itemName')),
+        name: wooCommerceText(cellOf(row, 'itemName')),
         quantity,
         subtotal: Number(decimalIn(cellOf(row, 'itemSubtotal')) || total),
         total: Number(total),
@@ -222,7 +222,7 @@ function itemIn(cell: string): Item {
   const tax = decimalIn(field('tax', 'total_tax'));
   return {
     number: field('sku'),
-    name: plainText(field('name')),
+    name: wooCommerceText(field('name')),
     quantity,
     subtotal: Number(decimalIn(field('sub_total', 'subtotal')) || total),
     total: Number(total),

@@ -38,7 +38,7 @@ export async function* wooCommerceCustomers(file: ProductFile): AsyncGenerator<R
     if (sourceId === '') yield problem('has neither an id nor an email address');
     else if (isNoCustomer(row.cell('roles', 'role'))) yield problem('is a user of the admin, not a customer');
     else {
-      const billing = addressOf(row, 'billing');
+      const billing = wooCommerceAddress(row, 'billing');
       const names = namesIn(row.cell('Name', 'display_name'));
       yield {
         kind: 'customer',
@@ -66,7 +66,7 @@ export async function* wooCommerceCustomers(file: ProductFile): AsyncGenerator<R
 }
 
 /** `billing_address_1` of most extensions, `Address 1&2 (Billing)` of the others. */
-export function addressOf(row: TableRow, kind: 'billing' | 'shipping'): Partial<Address> {
+export function wooCommerceAddress(row: TableRow, kind: 'billing' | 'shipping'): Partial<Address> {
   const title = kind === 'billing' ? 'Billing' : 'Shipping';
   const part = (name: string, ...titles: string[]) =>
     row.cell(`${kind}_${name}`, ...titles.map((one) => `${one} (${title})`)) || null;

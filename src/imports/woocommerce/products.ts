@@ -3,7 +3,7 @@ import {
   MAX_NUMBER,
   MAX_OFFERED,
   MAX_PICTURES,
-  MAX_VALUES,
+  MAX_ATTRIBUTE_VALUES,
   MAX_VARIANTS,
   uniqueNumbers,
 } from '../products.ts';
@@ -19,14 +19,14 @@ import type { SourceFile } from '../source-files.ts';
 import { tableRows, type TableRow } from '../table.ts';
 import { decimalIn, isYes, momentIn } from '../values.ts';
 import {
-  attributesOf,
+  wooCommerceAttributes,
   cellOf,
-  descriptionOf,
+  wooCommerceDescription,
   gramsOf,
   hasColumn,
   isTableWith,
   listOf,
-  plainText,
+  wooCommerceText,
 } from './cells.ts';
 
 /** A variation of the export, before it is known which product it belongs to. */
@@ -114,7 +114,7 @@ function toVariation(row: TableRow, place: SourcePlace, now: Date): Variation {
     number: cellOf(row, 'number'),
     position: Number(decimalIn(cellOf(row, 'position'))),
     offer,
-    selection: attributesOf(row),
+    selection: wooCommerceAttributes(row),
     isSharedStock: cellOf(row, 'stock').toLowerCase() === 'parent',
     isDownload: typesOf(row).has('downloadable'),
     remarks,
@@ -130,7 +130,7 @@ function toProduct(
   const [id, sku] = [cellOf(row, 'id'), cellOf(row, 'number')];
   const number = (sku || id).slice(0, MAX_NUMBER);
   const { remarks: ownRemarks, ...own } = offerOf(row, now);
-  const attributes = attributesOf(row);
+  const attributes = wooCommerceAttributes(row);
   const options = optionsOf(attributes, variations);
   const variants = variantsOf({ number, options, attributes, variations, stock: own.stock });
   if (variants === undefined) return productProblem(place, `has more than ${MAX_OFFERED} variants`);
@@ -150,9 +150,9 @@ function toProduct(
     place,
     formerAddresses: addressesOf(row),
     offer: { ...own, ...(first && { price: first.price, listPrice: first.listPrice }), number },
-    name: plainText(cellOf(row, 'name')) || number,
-    description: descriptionOf(cellOf(row, 'description')),
-    shortDescription: descriptionOf(cellOf(row, 'shortDescription')),
+    name: wooCommerceText(cellOf(row, 'name')) || number,
+    description: wooCommerceDescription(cellOf(row, 'description')),
+    shortDescription: wooCommerceDescription(cellOf(row, 'shortDescription')),
     pageTitle: titleOf(row),
     keywords: listOf(cellOf(row, 'tags')).join(', '),
     isVisible: isPublished && cellOf(row, 'visibility').toLowerCase() !== 'hidden' && !isDownload,
@@ -165,7 +165,7 @@ function toProduct(
     variants,
     attributes: [...attributes]
       .filter(([name, values]) => !options.includes(name) && values.length > 0)
-      .map(([name, values]) => ({ name: name.slice(0, 200), values: values.slice(0, MAX_VALUES) })),
+      .map(([name, values]) => ({ name: name.slice(0, 200), values: values.slice(0, MAX_ATTRIBUTE_VALUES) })),
     remarks: [...new Set(remarks)],
   };
 }
@@ -282,7 +282,7 @@ const categoriesOf = (row: TableRow): string[][] =>
     .map((path) =>
       path
         .split(' > ')
-        .map((name) => plainText(name.replaceAll(String.raw`\,`, ',')).trim())
+        .map((name) => wooCommerceText(name.replaceAll(String.raw`\,`, ',')).trim())
         .filter((name) => name !== ''),
     )
     .filter((path) => path.length > 0 && !(path.length === 1 && NO_CATEGORY.test(path[0]!)));
@@ -295,7 +295,7 @@ const picturesOf = (row: TableRow): PictureRecord[] =>
 
 /** A title that is made of placeholders says nothing here. */
 function titleOf(row: TableRow): string {
-  const title = plainText(cellOf(row, 'pageTitle'));
+  const title = wooCommerceText(cellOf(row, 'pageTitle'));
   return /%\w+%/.test(title) ? '' : title;
 }
 

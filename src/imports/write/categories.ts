@@ -10,7 +10,7 @@ import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import type { CategoryRecord, Read } from '../records.ts';
 import { batches, type ImportRun } from '../run.ts';
-import { pathText } from './products.ts';
+import { categoryPathText } from './products.ts';
 import { redirectTo, type PlannedTarget } from './redirects.ts';
 
 const BATCH = { records: 200, characters: 1_000_000 };
@@ -57,5 +57,5 @@ export async function writeCategories(
 }
 
 /** As files of products write it. */
-const pathOf = ({ path }: CategoryRecord): string => readPaths(pathText(path))[0] ?? '';
+const pathOf = ({ path }: CategoryRecord): string => readPaths(categoryPathText(path))[0] ?? '';
 const keyOf = (record: CategoryRecord): string => pathOf(record).toLowerCase();

@@ -4,7 +4,7 @@ import {
   LAST_MOMENT,
   MAX_CODE_LENGTH,
   MAX_IDENTIFIER_LENGTH,
-  MAX_NAME_LENGTH,
+  MAX_CAMPAIGN_NAME_LENGTH,
   MAX_USES,
   type Campaign,
 } from '../../coupons/campaign.ts';
@@ -13,7 +13,7 @@ import type { Transaction } from '../../db/database.ts';
 import { newId } from '../../kernel/ids.ts';
 import { toMinor } from '../../kernel/money.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
-import { findProducts, findRecords, saveRecords, type StoredRecord } from '../queries.ts';
+import { matchProducts, findRecords, saveRecords, type StoredRecord } from '../queries.ts';
 import type { CouponRecord, Read } from '../records.ts';
 import { batches, hashOf, type ImportRun } from '../run.ts';
 
@@ -77,7 +77,7 @@ async function productsOf(
   const named = [...new Set(batch.flatMap(({ products }) => products ?? []))];
   if (named.length === 0) return new Map();
   const records = await findRecords(db, shopId, { source, kind: 'product', sourceIds: named });
-  const found = await findProducts(db, shopId, {
+  const found = await matchProducts(db, shopId, {
     ids: [...records.values()].map(({ targetId }) => targetId),
     numbers: named,
   });
@@ -123,7 +123,7 @@ function termsOf(
   if (known && known.length > MAX_PRODUCTS) return `holds for more than ${MAX_PRODUCTS} products`;
   return {
     identifier: identifierOf(codes.length === 1 ? first : name || first),
-    name: { [defaultLocale]: oneLine(name || first).slice(0, MAX_NAME_LENGTH) },
+    name: { [defaultLocale]: oneLine(name || first).slice(0, MAX_CAMPAIGN_NAME_LENGTH) },
     currency,
     kind: type,
     amount: type === 'SHIPPING' ? null : value!,

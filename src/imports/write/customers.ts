@@ -15,10 +15,10 @@ import { findSubscribedIds, setSubscriptions } from '../../people/newsletters/qu
 import { ADDRESS_FIELDS, Address, toAddress, type AddressField } from '../../shops/countries/address.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import {
-  findCustomers,
+  matchCustomers,
   findRecords,
   saveRecords,
-  type FoundCustomer,
+  type MatchedCustomer,
   type StoredRecord,
 } from '../queries.ts';
 import type { CustomerRecord, Read } from '../records.ts';
@@ -37,7 +37,7 @@ export async function writeCustomers(
     const sourceIds = batch.map(({ sourceId }) => sourceId);
     const stored = await findRecords(db, shopId, { source, kind: 'customer', sourceIds });
     const emails = batch.flatMap(({ address }) => address.emailAddress?.toLowerCase() ?? []);
-    const found = await findCustomers(db, shopId, {
+    const found = await matchCustomers(db, shopId, {
       ids: [...stored.values()].map(({ targetId }) => targetId),
       emails,
     });
@@ -63,7 +63,7 @@ function planBatch(
   { report }: ImportRun,
   batch: readonly CustomerRecord[],
   stored: ReadonlyMap<string, StoredRecord>,
-  found: readonly FoundCustomer[],
+  found: readonly MatchedCustomer[],
 ): PlannedCustomer[] {
   const byId = new Map(found.map((customer) => [customer.customerId, customer]));
   const byEmail = new Map<string, string>();

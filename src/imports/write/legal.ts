@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { recordEvents } from '../../platform/events/log.ts';
 import { isDraft } from '../../shops/legal/draft.ts';
-import { findPage, replacePage } from '../../shops/legal/queries.ts';
+import { findLegalPage, replaceLegalPage } from '../../shops/legal/queries.ts';
 import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import type { LegalRecord, Read } from '../records.ts';
@@ -22,13 +22,13 @@ export async function writeLegal(run: ImportRun, records: AsyncIterable<Read<Leg
           report.refuse({ kind, place, name, text: 'is in a language that this shop does not have' });
           continue;
         }
-        const present = await findPage(tx, shopId, page, locale);
+        const present = await findLegalPage(tx, shopId, page, locale);
         const isEmpty = !present || Object.keys(present).length === 0;
         if (!isEmpty && isDeepStrictEqual(present, content)) report.count('legal', 'unchanged');
         else if (isEmpty || isDraft(present)) {
           report.count('legal', isEmpty ? 'created' : 'changed');
           if (isCheck) continue;
-          await replacePage(tx, shopId, page, locale, content);
+          await replaceLegalPage(tx, shopId, page, locale, content);
           const data = { changed: [`legal/${page}`] };
           recordEvents(tx, shopId, [{ type: 'SETTINGS_CHANGED', resourceId: null, data }]);
         } else {

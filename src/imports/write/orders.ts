@@ -9,7 +9,7 @@ import { raiseCounter } from '../../platform/counters.ts';
 import type { Content, ContentLine, ContentTaxClass } from '../../pricing/content.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
-import { findCustomers, findProducts, findRecords, saveRecords } from '../queries.ts';
+import { matchCustomers, matchProducts, findRecords, saveRecords } from '../queries.ts';
 import type { OrderRecord, Read } from '../records.ts';
 import { batches, hashOf, type ImportRun } from '../run.ts';
 import { readableAddress } from './customers.ts';
@@ -37,7 +37,7 @@ export async function writeOrders(run: ImportRun, records: AsyncIterable<Read<Or
         report.add({ kind, place, name, text: 'has changed in the other shop since it was imported' });
       return false;
     });
-    const products = await findProducts(db, shopId, {
+    const products = await matchProducts(db, shopId, {
       ids: [],
       numbers: fresh.flatMap(({ lines }) => lines.map(({ number }) => number)),
     });
@@ -113,7 +113,7 @@ async function writeBatch(
 /** The customers of the addresses, by email; those who are not known yet become customers. */
 async function findBuyers(tx: Transaction, shopId: string, addresses: readonly Address[]): Promise<string[]> {
   const keyOf = ({ emailAddress }: Address) => emailAddress?.toLowerCase() ?? '';
-  const found = await findCustomers(tx, shopId, { ids: [], emails: addresses.map(keyOf) });
+  const found = await matchCustomers(tx, shopId, { ids: [], emails: addresses.map(keyOf) });
   const byEmail = new Map<string, string>();
   for (const { email, customerId } of found) {
     if (email !== null && !byEmail.has(email)) byEmail.set(email, customerId);

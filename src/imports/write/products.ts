@@ -14,8 +14,8 @@ import { isRefusal } from '../../http/errors.ts';
 import { limitOf, roomFor } from '../../platform/plans/limits.ts';
 import { takeTimeOfCommit } from '../../platform/events/log.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
-import { findProducts, findRecords, saveRecords, type FoundProduct } from '../queries.ts';
-import type { AttributeRecord, OfferRecord, ProductRecord, Read, Text } from '../records.ts';
+import { matchProducts, findRecords, saveRecords, type MatchedProduct } from '../queries.ts';
+import type { AttributeRecord, OfferRecord, ProductRecord, Read, ImportedText } from '../records.ts';
 import { batches, hashOf, type ImportRun } from '../run.ts';
 import { redirectTo } from './redirects.ts';
 
@@ -52,7 +52,7 @@ async function planBatch(run: ImportRun, batch: readonly ProductRecord[]): Promi
   const { db, shopId, source, report } = run;
   const sourceIds = batch.map(({ sourceId }) => sourceId);
   const stored = await findRecords(db, shopId, { source, kind: 'product', sourceIds });
-  const found = await findProducts(db, shopId, {
+  const found = await matchProducts(db, shopId, {
     ids: [...stored.values()].map(({ targetId }) => targetId),
     numbers: batch.map(({ offer }) => offer.number),
   });
@@ -66,7 +66,7 @@ async function planBatch(run: ImportRun, batch: readonly ProductRecord[]): Promi
   return batch.flatMap((record): PlannedProduct[] => {
     const hash = hashOf(record);
     const known = stored.get(record.sourceId);
-    const product: FoundProduct | undefined = known
+    const product: MatchedProduct | undefined = known
       ? byId.get(known.targetId)
       : byNumber.get(record.offer.number);
     if (known && !product) keep(record, 'was deleted here');
@@ -145,7 +145,7 @@ async function writeBatch(run: ImportRun, planned: readonly PlannedProduct[]): P
   }
   await fetchPictures(run, products);
   if (isCheck) return;
-  const found = await findProducts(db, shopId, { ids: [], numbers: written.map(({ number }) => number) });
+  const found = await matchProducts(db, shopId, { ids: [], numbers: written.map(({ number }) => number) });
   const ids = new Map(found.map(({ productNumber, productId }) => [productNumber, productId]));
   await db.transaction(async (tx) => {
     for (const { record, number } of written)
@@ -333,7 +333,7 @@ class ProductTable {
   }
 }
 
-function textCells(table: ProductTable, name: string, text: Text): Cells {
+function textCells(table: ProductTable, name: string, text: ImportedText): Cells {
   const texts = typeof text === 'string' ? { [table.settings.defaultLocale]: text } : text;
   return Object.fromEntries(
     Object.entries(texts).flatMap(([locale, value]) => {
@@ -372,7 +372,7 @@ function productCells({ record, number }: PlannedProduct, table: ProductTable): 
     Manufacturer: manufacturer,
     ManufacturerSKU: manufacturerNumber,
     ...(taxClassHere(taxClass, table.settings) && { TaxClass: taxClassHere(taxClass, table.settings)! }),
-    ...(categories.length > 0 && { Categories: categories.map(pathText).join(' | ') }),
+    ...(categories.length > 0 && { Categories: categories.map(categoryPathText).join(' | ') }),
     ...(pictures.length > 0 && { Images: pictures.map(({ address }) => address).join(' | ') }),
     ...(texts !== '' && textCells(table, 'ImageTexts', texts)),
   };
@@ -386,5 +386,5 @@ function taxClassHere(taxClass: string, { taxClasses, country }: Settings): stri
 }
 
 /** A backslash keeps the separators that a name holds. */
-export const pathText = (path: readonly string[]) =>
+export const categoryPathText = (path: readonly string[]) =>
   path.map((name) => name.replaceAll(/[\\>|]/g, String.raw`\$&`)).join(' > ');

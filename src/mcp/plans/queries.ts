@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../../db/database.ts';
+import { deleteOld } from '../../db/delete-old.ts';
 import { sql } from '../../db/sql.ts';
 import type { PlannedCall } from '../tools.ts';
 
@@ -57,14 +58,4 @@ export function decidePlan(
     where shop_id = ${shopId} and plan_id = ${planId} and state = 'open' and expires_at > ${tx.serviceNow}`);
 }
 
-export async function deletePlansBefore(db: Queries, before: Date, limit: number): Promise<number> {
-  const old = await db.many<{ shopId: string; planId: string }>(sql`
-    select shop_id as "shopId", plan_id as "planId" from assistant_plan
-    where created_at < ${before} order by created_at limit ${limit}`);
-  await db.run(sql`
-    delete from assistant_plan
-    using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ planId }) => planId)}::uuid[])
-      as old (shop_id, plan_id)
-    where assistant_plan.shop_id = old.shop_id and assistant_plan.plan_id = old.plan_id`);
-  return old.length;
-}
+export const deletePlansBefore = deleteOld('assistant_plan', 'created_at', { plan_id: 'uuid' });

@@ -2,8 +2,8 @@ import {
   dayIn,
   creditAmount,
   MAX_PAYER_LENGTH,
-  MAX_REFERENCE_LENGTH,
-  MAX_TEXT_LENGTH,
+  MAX_BANK_REFERENCE_LENGTH,
+  MAX_PURPOSE_LENGTH,
   boundedLine,
   type BankCredit,
 } from './credit.ts';
@@ -136,11 +136,11 @@ function creditOf(
     ),
     text: boundedLine(
       [...texts, ...(endToEnd === 'NOTPROVIDED' ? [] : [endToEnd])].join(' ') || first(entry, 'AddtlNtryInf'),
-      MAX_TEXT_LENGTH,
+      MAX_PURPOSE_LENGTH,
     ),
     reference: boundedLine(
       first(one, 'Refs/AcctSvcrRef', 'Refs/TxId') || first(entry, 'AcctSvcrRef', 'NtryRef'),
-      MAX_REFERENCE_LENGTH,
+      MAX_BANK_REFERENCE_LENGTH,
     ),
   };
 }

@@ -17,8 +17,8 @@ export interface BankCredit {
 
 /** As many characters as are stored. */
 export const MAX_PAYER_LENGTH = 200;
-export const MAX_TEXT_LENGTH = 1_000;
-export const MAX_REFERENCE_LENGTH = 200;
+export const MAX_PURPOSE_LENGTH = 1_000;
+export const MAX_BANK_REFERENCE_LENGTH = 200;
 
 /** In one line and cut; PostgreSQL has no character 0. */
 export function boundedLine(text: string, length: number): string {

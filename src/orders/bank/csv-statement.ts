@@ -10,8 +10,8 @@ import {
   creditAmount,
   dayIn,
   MAX_PAYER_LENGTH,
-  MAX_REFERENCE_LENGTH,
-  MAX_TEXT_LENGTH,
+  MAX_BANK_REFERENCE_LENGTH,
+  MAX_PURPOSE_LENGTH,
   boundedLine,
   type BankCredit,
 } from './credit.ts';
@@ -104,8 +104,8 @@ function creditOf(cells: readonly string[], places: Places, ownCurrency: string)
     amount,
     currency,
     payer: boundedLine(cell('payer'), MAX_PAYER_LENGTH),
-    text: boundedLine(`${cell('text')} ${endToEnd(cell('reference'))}`, MAX_TEXT_LENGTH),
-    reference: boundedLine(endToEnd(cell('reference')), MAX_REFERENCE_LENGTH),
+    text: boundedLine(`${cell('text')} ${endToEnd(cell('reference'))}`, MAX_PURPOSE_LENGTH),
+    reference: boundedLine(endToEnd(cell('reference')), MAX_BANK_REFERENCE_LENGTH),
   };
 }
 

@@ -88,7 +88,7 @@ export function findPayableOrders(db: Queries, shopId: string, orderNumbers: rea
 }
 
 /** The orders that wait for their payment and have one of these sums left to pay. */
-export function findWaitingOrders(db: Queries, shopId: string, amounts: readonly number[], limit: number) {
+export function findOrdersToPay(db: Queries, shopId: string, amounts: readonly number[], limit: number) {
   return db.many<PayableOrder>(sql`
     select ${payableColumns} from customer_order
     where shop_id = ${shopId} and payment_wait in ('open', 'failed') and ${isWaiting}

@@ -4,7 +4,7 @@ import { payableOf } from '../manage-change.ts';
 import { findOrderActivity } from '../manage-queries.ts';
 import { queuePaymentReceived } from '../payment-emails.ts';
 import { requestCancel } from '../payments/queries.ts';
-import { lockOrder } from '../lock-order.ts';
+import { lockOrder } from '../change.ts';
 import { recordPayment } from '../record-payment.ts';
 import { lockOpenEntry, markRecorded } from './queries.ts';
 
@@ -18,7 +18,7 @@ export interface EntryPayment {
  * longer fits, is left as it is: its lock decides, so two clicks record one payment. `appId` is the user. Returns how many were
  * recorded.
  */
-export async function recordEntries(
+export async function recordBankEntries(
   tx: Transaction,
   shopId: string,
   payments: readonly EntryPayment[],

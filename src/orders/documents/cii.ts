@@ -1,14 +1,14 @@
 import type {
   BuyerParty,
-  Category,
+  InvoiceTaxCategory,
   ElectronicDocument,
-  Line,
-  Payment,
-  Place,
+  InvoiceLine,
+  InvoicePayment,
+  InvoicePlace,
   SellerParty,
 } from './electronic-model.ts';
 import type { ElectronicAddress } from './electronic-address.ts';
-import { minorText, percentText } from './electronic-model.ts';
+import { minorText, ratePercent } from './electronic-model.ts';
 import { BILLING_PROCESS, SPECIFICATIONS } from './electronic-format.ts';
 import { element, optionalElement, type XmlElement } from './xml.ts';
 
@@ -74,7 +74,7 @@ export function ciiOf(document: ElectronicDocument): XmlElement {
               element('ram:BasisAmount', decimal(basis)),
               element('ram:CategoryCode', category.code),
               optionalElement('ram:ExemptionReasonCode', category.reasonCode),
-              element('ram:RateApplicablePercent', percentText(category.rate)),
+              element('ram:RateApplicablePercent', ratePercent(category.rate)),
             ]),
           ),
           ...document.adjustments.map(({ reason, amount, category }) =>
@@ -116,7 +116,7 @@ export function ciiOf(document: ElectronicDocument): XmlElement {
   );
 }
 
-function lineItem(line: Line, currency: string): XmlElement {
+function lineItem(line: InvoiceLine, currency: string): XmlElement {
   const { unitCode, priceQuantity } = line;
   return element('ram:IncludedSupplyChainTradeLineItem', [
     element('ram:AssociatedDocumentLineDocument', [element('ram:LineID', String(line.position))]),
@@ -171,7 +171,7 @@ function buyerParty({ name, place, vatNumber, address }: BuyerParty): XmlElement
   ]);
 }
 
-function postalAddress(place: Place): XmlElement {
+function postalAddress(place: InvoicePlace): XmlElement {
   return element('ram:PostalTradeAddress', [
     optionalElement('ram:PostcodeCode', place.zipCode),
     optionalElement('ram:LineOne', place.street),
@@ -190,7 +190,7 @@ const universalCommunication = (address: ElectronicAddress | null) =>
 const taxRegistration = (schemeID: 'VA' | 'FC', id: string | null) =>
   id === null ? null : element('ram:SpecifiedTaxRegistration', [element('ram:ID', id, { schemeID })]);
 
-function paymentMeans({ code, account }: Payment): XmlElement {
+function paymentMeans({ code, account }: InvoicePayment): XmlElement {
   return element('ram:SpecifiedTradeSettlementPaymentMeans', [
     element('ram:TypeCode', code),
     account &&
@@ -204,10 +204,10 @@ function paymentMeans({ code, account }: Payment): XmlElement {
   ]);
 }
 
-const taxCategory = ({ code, rate }: Category) => [
+const taxCategory = ({ code, rate }: InvoiceTaxCategory) => [
   element('ram:TypeCode', 'VAT'),
   element('ram:CategoryCode', code),
-  element('ram:RateApplicablePercent', percentText(rate)),
+  element('ram:RateApplicablePercent', ratePercent(rate)),
 ];
 
 /** 102: a date without dashes. */

@@ -3,7 +3,7 @@ import { isInEu } from '../../shops/countries/countries.ts';
 import type { Invoicing } from '../../shops/settings/settings.ts';
 import { isLeitwegId } from './electronic-address.ts';
 import type { ElectronicFormat } from './electronic-format.ts';
-import { filled, missingFor } from './electronic-model.ts';
+import { filled, missingFacts } from './electronic-model.ts';
 import type { DocumentFacts, DocumentTerms } from './facts.ts';
 
 /** Whether a document is electronic, and what keeps it from being so. */
@@ -28,7 +28,7 @@ export function electronicChoice(
   if (electronic === undefined && !isEuropeanBusiness(document)) return none;
   const isAsked = electronic === true || electronicFormat !== undefined;
   for (const format of new Set<ElectronicFormat>([electronicFormat ?? formatFor(document), 'zugferd'])) {
-    const missing = missingFor(document, format);
+    const missing = missingFacts(document, format);
     if (missing.length === 0) return { terms: { format }, missing };
     const ofShop = missing.filter((name) => name.startsWith('invoicing.'));
     if (isAsked && ofShop.length > 0) return { terms: null, missing: ofShop };

@@ -37,22 +37,22 @@ export interface ElectronicDocument {
   seller: SellerParty;
   buyer: BuyerParty;
   /** BG-13 to BG-15. */
-  delivery: { name: string; place: Place } | null;
+  delivery: { name: string; place: InvoicePlace } | null;
   /** BT-72 */
   suppliedOn: string | null;
-  payment: Payment;
-  lines: Line[];
+  payment: InvoicePayment;
+  lines: InvoiceLine[];
   /** BG-20, BG-21. */
   adjustments: Adjustment[];
   /** BG-23 */
-  taxes: { category: Category; basis: number; tax: number }[];
+  taxes: { category: InvoiceTaxCategory; basis: number; tax: number }[];
   /** BG-22 */
-  totals: Totals;
+  totals: InvoiceTotals;
 }
 
 interface Party {
   name: string;
-  place: Place;
+  place: InvoicePlace;
   /** With its prefix. */
   vatNumber: string | null;
   address: ElectronicAddress | null;
@@ -71,7 +71,7 @@ export interface SellerParty extends Party {
 /** BG-7 */
 export type BuyerParty = Party;
 
-export interface Place {
+export interface InvoicePlace {
   street: string | null;
   streetDetails: string | null;
   addressExtension: string | null;
@@ -82,7 +82,7 @@ export interface Place {
 }
 
 /** BG-16 */
-export interface Payment {
+export interface InvoicePayment {
   /** BT-81: 58 SEPA credit transfer, 30 credit transfer, 1 not specified. */
   code: '58' | '30' | '1';
   account: { iban: string; bic: string | null; holder: string } | null;
@@ -95,7 +95,7 @@ export interface Payment {
 }
 
 /** BG-25 */
-export interface Line {
+export interface InvoiceLine {
   position: number;
   productNumber: string;
   name: string;
@@ -106,18 +106,18 @@ export interface Line {
   price: string;
   priceQuantity: string;
   amount: number;
-  category: Category;
+  category: InvoiceTaxCategory;
 }
 
 /** Charges are positive, allowances negative. */
 export interface Adjustment {
   reason: string;
   amount: number;
-  category: Category;
+  category: InvoiceTaxCategory;
 }
 
 /** BT-118 to BT-121: S standard, Z at 0 %, E exempt, K intra-community, AE reverse charge, G exported. */
-export interface Category {
+export interface InvoiceTaxCategory {
   code: 'S' | 'Z' | 'E' | 'K' | 'AE' | 'G';
   rate: number;
   /** Why there is no tax. */
@@ -125,7 +125,7 @@ export interface Category {
   reasonCode: string | null;
 }
 
-export interface Totals {
+export interface InvoiceTotals {
   lines: number;
   charges: number;
   allowances: number;
@@ -138,8 +138,8 @@ export interface Totals {
 
 export function electronicDocument(document: DocumentFacts, format: ElectronicFormat): ElectronicDocument {
   const { kind, number, issuedAt, terms, content } = document;
-  const words = messagesIn(terms.locale).documents;
-  const { lines, ...amounts } = netAmounts(document, words);
+  const messages = messagesIn(terms.locale).documents;
+  const { lines, ...amounts } = netAmounts(document, messages);
   const preceding = terms.invoice ?? terms.corrects ?? null;
   const { buyerReference, purchaseOrderNumber } = terms.buyer ?? {};
   const isIntraCommunity = amounts.taxes.some(({ category }) => category.code === 'K');
@@ -151,7 +151,7 @@ export function electronicDocument(document: DocumentFacts, format: ElectronicFo
     typeCode: kind === 'CreditNote' ? '381' : isCorrection ? '384' : '380',
     currency: content.currency,
     // Programs read no watermark.
-    notes: [terms.sandbox && words.sandboxNote, terms.note, terms.notes].filter(filled),
+    notes: [terms.sandbox && messages.sandboxNote, terms.note, terms.notes].filter(filled),
     // XRechnung and Peppol demand a reference: a buyer who gave none knows the order by its number.
     buyerReference: buyerReference ?? (format === 'zugferd' ? null : terms.orderNumber),
     purchaseOrder: purchaseOrderNumber ?? null,
@@ -162,7 +162,7 @@ export function electronicDocument(document: DocumentFacts, format: ElectronicFo
     delivery: deliveryOf(document, isIntraCommunity),
     // BR-IC-11: goods that go to another member state have a date, even if they were not shipped yet.
     suppliedOn: terms.suppliedOn ?? (isIntraCommunity ? dayOf(issuedAt) : null),
-    payment: paymentOf(document, words),
+    payment: paymentOf(document, messages),
     lines: lines.map((amount, index) => lineOf(content.lines[index]!, amount, index + 1, document)),
     ...amounts,
   };
@@ -208,7 +208,9 @@ function deliveryOf(
   return to && filled(to.country) ? { name: addresseeName(to), place: placeOf(to) } : null;
 }
 
-function placeOf(place: Partial<Pick<Address, keyof Place>> | { [Key in keyof Place]?: string | undefined }) {
+function placeOf(
+  place: Partial<Pick<Address, keyof InvoicePlace>> | { [Key in keyof InvoicePlace]?: string | undefined },
+) {
   return {
     street: textOrNull(place.street),
     streetDetails: textOrNull(place.streetDetails),
@@ -220,7 +222,7 @@ function placeOf(place: Partial<Pick<Address, keyof Place>> | { [Key in keyof Pl
   };
 }
 
-function paymentOf({ kind, terms, content }: DocumentFacts, words: Messages['documents']): Payment {
+function paymentOf({ kind, terms, content }: DocumentFacts, words: Messages['documents']): InvoicePayment {
   const { bank, name } = terms.seller;
   return {
     code: bank ? (content.currency === 'EUR' ? '58' : '30') : '1',
@@ -244,7 +246,7 @@ function paymentTerms(
   return filled(name) ? words.labelled({ label: words.paidBy, text: name }) : words.asAgreed;
 }
 
-function lineOf(line: ContentLine, amount: number, position: number, document: DocumentFacts): Line {
+function lineOf(line: ContentLine, amount: number, position: number, document: DocumentFacts): InvoiceLine {
   const { terms, content } = document;
   const text = (texts: ContentLine['name'] | null) =>
     anyText(texts ?? undefined, terms.locale, terms.defaultLocale);
@@ -262,7 +264,7 @@ function lineOf(line: ContentLine, amount: number, position: number, document: D
     unitCode: UNITS[line.orderUnit.unit].code,
     ...priceOf(line, amount, content),
     amount,
-    category: categoryOf(line.taxClass, document),
+    category: taxCategoryOf(line.taxClass, document),
   };
 }
 
@@ -273,7 +275,11 @@ const MAX_DIFFERENCE = 0.02;
  * The price without tax, with up to four decimals more than an amount. Where the rounding of the amount is more than
  * readers accept, as in currencies without decimals, the price is that of the whole quantity.
  */
-function priceOf(line: ContentLine, amount: number, content: Content): Pick<Line, 'price' | 'priceQuantity'> {
+function priceOf(
+  line: ContentLine,
+  amount: number,
+  content: Content,
+): Pick<InvoiceLine, 'price' | 'priceQuantity'> {
   const { quantity, orderUnit } = line;
   const priceQuantity = String(orderUnit.priceQuantity);
   const price = netPrice(line, content);
@@ -303,30 +309,34 @@ function netPrice(
 type TaxedAs = Pick<ContentTaxClass, 'rate' | 'treatment'>;
 
 /** How an amount is taxed. Orders from before treatments were stored have none: it follows from rate and destination. */
-export function categoryOf(
+export function taxCategoryOf(
   { rate, treatment }: TaxedAs,
   { terms, content }: Pick<DocumentFacts, 'terms' | 'content'>,
-): Category {
-  const words = messagesIn(terms.locale).documents;
-  const untaxed = (code: Category['code'], reason: string | null, reasonCode: string | null = null) => ({
+): InvoiceTaxCategory {
+  const messages = messagesIn(terms.locale).documents;
+  const untaxed = (
+    code: InvoiceTaxCategory['code'],
+    reason: string | null,
+    reasonCode: string | null = null,
+  ) => ({
     code,
     rate: 0,
     reason,
     reasonCode,
   });
-  const exempt = () => untaxed('E', filled(terms.noTaxesMessage) ? terms.noTaxesMessage : words.noTax);
+  const exempt = () => untaxed('E', filled(terms.noTaxesMessage) ? terms.noTaxesMessage : messages.noTax);
   switch (treatment) {
     case 'intraCommunity':
-      return untaxed('K', words.intraCommunity, 'VATEX-EU-IC');
+      return untaxed('K', messages.intraCommunity, 'VATEX-EU-IC');
     case 'reverseCharge':
-      return untaxed('AE', words.reverseCharge, 'VATEX-EU-AE');
+      return untaxed('AE', messages.reverseCharge, 'VATEX-EU-AE');
     case 'export':
-      return untaxed('G', words.export, 'VATEX-EU-G');
+      return untaxed('G', messages.export, 'VATEX-EU-G');
     case 'smallBusiness':
       return exempt();
     // Not O: such an invoice could hold nothing else (BR-O-11).
     case 'voucher':
-      return untaxed('E', words.voucher);
+      return untaxed('E', messages.voucher);
     case 'domestic':
     case 'oss':
     case 'local':
@@ -334,14 +344,14 @@ export function categoryOf(
   }
   const isTaxed = content.taxType !== 'NONE';
   if (isTaxed && rate > 0) return { code: 'S', rate, reason: null, reasonCode: null };
-  if (treatment === undefined && isExport(terms)) return untaxed('G', words.export, 'VATEX-EU-G');
+  if (treatment === undefined && isExport(terms)) return untaxed('G', messages.export, 'VATEX-EU-G');
   if (treatment === undefined && filled(terms.noTaxesMessage)) return exempt();
   return isTaxed ? untaxed('Z', null) : exempt();
 }
 
 /** The texts that say why parts of a document are not taxed, each once. */
 export function exemptionTexts(document: Pick<DocumentFacts, 'terms' | 'content'>): string[] {
-  const reasons = document.content.taxes.flatMap((tax) => categoryOf(tax, document).reason ?? []);
+  const reasons = document.content.taxes.flatMap((tax) => taxCategoryOf(tax, document).reason ?? []);
   return [...new Set(reasons)];
 }
 
@@ -361,7 +371,7 @@ function netAmounts(document: DocumentFacts, words: Messages['documents']): NetA
   const net = (amount: number, rate: number) =>
     taxType === 'GROSS' ? amount - taxOn(amount, rate, 'GROSS') : amount;
   const keyOf = (taxed: TaxedAs) => {
-    const { code, rate } = categoryOf(taxed, document);
+    const { code, rate } = taxCategoryOf(taxed, document);
     return `${code} ${rate}`;
   };
   const lines = content.lines.map(({ amount, taxClass }) => net(amount, taxClass.rate));
@@ -370,7 +380,7 @@ function netAmounts(document: DocumentFacts, words: Messages['documents']): NetA
   const categories = new Map(
     taxed
       .toSorted((left, right) => left.rate - right.rate)
-      .map((one) => [keyOf(one), { category: categoryOf(one, document), rate: one.rate }]),
+      .map((one) => [keyOf(one), { category: taxCategoryOf(one, document), rate: one.rate }]),
   );
   const adjustments: Adjustment[] = [];
   const taxes: NetAmounts['taxes'] = [];
@@ -424,7 +434,7 @@ function netAmounts(document: DocumentFacts, words: Messages['documents']): NetA
  * The settings and facts that a document lacks for a format, as the merchant knows them. A reader refuses a document
  * without them.
  */
-export function missingFor(document: DocumentFacts, format: ElectronicFormat): string[] {
+export function missingFacts(document: DocumentFacts, format: ElectronicFormat): string[] {
   const { seller, buyer, taxes } = electronicDocument(document, format);
   const codes = taxes.map(({ category }) => category.code);
   const missing: string[] = [];
@@ -466,4 +476,4 @@ export function minorText(minor: number, currency: string): string {
   return (minor / 10 ** digits).toFixed(digits);
 }
 
-export const percentText = (rate: number) => (rate / 100).toFixed(2);
+export const ratePercent = (rate: number) => (rate / 100).toFixed(2);

@@ -9,7 +9,7 @@ import { documentOfCase, ELECTRONIC_CASES, ELECTRONIC_KINDS } from '../../../tes
 import { electronicInvoice } from './electronic.ts';
 import { isLeitwegId } from './electronic-address.ts';
 import { electronicChoice } from './electronic-choice.ts';
-import { missingFor } from './electronic-model.ts';
+import { missingFacts } from './electronic-model.ts';
 import type { DocumentFacts } from './facts.ts';
 import { partOf } from './part.ts';
 
@@ -737,6 +737,6 @@ describe('the choice of a format', () => {
       terms: null,
       missing: ['invoicing.phone'],
     });
-    expect(missingFor(consumer, 'peppol')).toEqual(['billingAddress.vatId']);
+    expect(missingFacts(consumer, 'peppol')).toEqual(['billingAddress.vatId']);
   });
 });

@@ -4,7 +4,7 @@ import { Refusal } from '../../http/errors.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { electronicInvoice } from './electronic.ts';
 import type { ElectronicFormat } from './electronic-format.ts';
-import { missingFor } from './electronic-model.ts';
+import { missingFacts } from './electronic-model.ts';
 import { pdfOf } from './pdf.ts';
 import { toDocumentFacts, findDocument, insertFiles, type DocumentRow } from './queries.ts';
 import { documentName } from './title.ts';
@@ -53,7 +53,7 @@ async function pdfFile(row: StoredDocument): Promise<DocumentFile> {
 
 /** The XML of a document in any format; refused where a reader would refuse it. */
 export function electronicFile(row: StoredDocument, format: ElectronicFormat): DocumentFile {
-  const missing = missingFor(toDocumentFacts(row), format);
+  const missing = missingFacts(toDocumentFacts(row), format);
   if (currencyDigits(row.content.currency) > 2) missing.push('a currency with two decimals at most');
   if (missing.length > 0) {
     throw new Refusal('ELECTRONIC_FORMAT_INCOMPLETE', { format, missing: missing.join(', ') });

@@ -5,7 +5,7 @@ import { messagesIn } from '../../kernel/messages.ts';
 import { formatMoney } from '../../kernel/money.ts';
 import type { ContentLine } from '../../pricing/content.ts';
 import { sum } from '../../pricing/shares.ts';
-import { KILOGRAM, weightOf } from '../../pricing/weight.ts';
+import { KILOGRAM, weightOf } from '../../pricing/quantity.ts';
 import { inTaxType } from '../../catalogue/products/prices.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
 import { countryName, isInEu } from '../../shops/countries/countries.ts';

@@ -1,7 +1,7 @@
-import { apiOf, lineItemContainer, type RenderContext } from '../line-item-view.ts';
+import { type RenderContext, apiOf, lineItemContainer } from '../render.ts';
 import { toMilliseconds } from '../../http/dates.ts';
 import type { DocumentRow } from './queries.ts';
-import type { DocumentDelivery as DeliveryRow } from '../transport/queries.ts';
+import type { DocumentTransport as DeliveryRow } from '../transport/queries.ts';
 import type { DocumentDelivery, OrderDocument } from './schema.ts';
 import type { Static } from 'typebox';
 
@@ -20,7 +20,7 @@ export function toDocument(document: DocumentRow, context: RenderContext, pdf?: 
   };
 }
 
-export function toDelivery({
+export function toDocumentTransport({
   provider,
   state,
   error,

@@ -11,7 +11,7 @@ import { ELECTRONIC_FORMATS } from './electronic-format.ts';
 import { electronicFile, fileOf, networkFormat, sha256Of, storeDocumentFile } from './file.ts';
 import { finaliseDocument } from './finalise.ts';
 import { countDocuments, findDocument, findDocuments } from './queries.ts';
-import { toDelivery, toDocument } from './render.ts';
+import { toDocumentTransport, toDocument } from './render.ts';
 import {
   DocumentDelivery,
   ElectronicFile,
@@ -156,7 +156,7 @@ export function documents(api: Operations): void {
       fileName: name,
       xml: bytes.toString('utf8'),
       sha256: sha256Of(bytes),
-      delivery: delivery ? toDelivery(delivery) : null,
+      delivery: delivery ? toDocumentTransport(delivery) : null,
     };
   });
 
@@ -167,7 +167,7 @@ export function documents(api: Operations): void {
     if (!provider) throw new Refusal('TRANSPORT_NOT_SET');
     electronicFile(row, networkFormat(row));
     await requestDelivery(tx, shopId, params.documentId, provider);
-    return toDelivery((await findDelivery(tx, shopId, params.documentId))!);
+    return toDocumentTransport((await findDelivery(tx, shopId, params.documentId))!);
   });
 
   for (const { kind, finalise } of KINDS) {

@@ -1,14 +1,14 @@
 import type {
   Adjustment,
   BuyerParty,
-  Category,
+  InvoiceTaxCategory,
   ElectronicDocument,
-  Line,
-  Payment,
-  Place,
+  InvoiceLine,
+  InvoicePayment,
+  InvoicePlace,
   SellerParty,
 } from './electronic-model.ts';
-import { minorText, percentText } from './electronic-model.ts';
+import { minorText, ratePercent } from './electronic-model.ts';
 import { BILLING_PROCESS, SPECIFICATIONS } from './electronic-format.ts';
 import { element, optionalElement, type XmlElement } from './xml.ts';
 
@@ -106,7 +106,7 @@ const taxScheme = (scheme: 'VAT' | 'FC', id: string | null) =>
         element('cac:TaxScheme', [element('cbc:ID', scheme)]),
       ]);
 
-function postalAddress(name: string, place: Place): XmlElement {
+function postalAddress(name: string, place: InvoicePlace): XmlElement {
   return element(name, [
     optionalElement('cbc:StreetName', place.street),
     optionalElement('cbc:AdditionalStreetName', place.streetDetails),
@@ -131,7 +131,7 @@ function delivery({ delivery: to, suppliedOn }: ElectronicDocument): XmlElement 
   ]);
 }
 
-function paymentMeans({ code, account, reference }: Payment): XmlElement {
+function paymentMeans({ code, account, reference }: InvoicePayment): XmlElement {
   return element('cac:PaymentMeans', [
     element('cbc:PaymentMeansCode', code),
     element('cbc:PaymentID', reference),
@@ -164,7 +164,7 @@ function taxTotal({ taxes, totals, currency }: ElectronicDocument): XmlElement {
         money('cbc:TaxAmount', tax, currency),
         element('cac:TaxCategory', [
           element('cbc:ID', category.code),
-          element('cbc:Percent', percentText(category.rate)),
+          element('cbc:Percent', ratePercent(category.rate)),
           optionalElement('cbc:TaxExemptionReasonCode', category.reasonCode),
           optionalElement('cbc:TaxExemptionReason', category.reason),
           vatScheme(),
@@ -186,7 +186,7 @@ function monetaryTotal({ totals, currency }: ElectronicDocument): XmlElement {
   ]);
 }
 
-function documentLine(line: Line, name: 'Invoice' | 'CreditNote', currency: string): XmlElement {
+function documentLine(line: InvoiceLine, name: 'Invoice' | 'CreditNote', currency: string): XmlElement {
   const { unitCode, priceQuantity } = line;
   return element(`cac:${name}Line`, [
     element('cbc:ID', String(line.position)),
@@ -207,9 +207,9 @@ function documentLine(line: Line, name: 'Invoice' | 'CreditNote', currency: stri
   ]);
 }
 
-const taxCategory = ({ code, rate }: Category) => [
+const taxCategory = ({ code, rate }: InvoiceTaxCategory) => [
   element('cbc:ID', code),
-  element('cbc:Percent', percentText(rate)),
+  element('cbc:Percent', ratePercent(rate)),
   vatScheme(),
 ];
 

@@ -23,7 +23,7 @@ export async function findAppMethods(db: Queries, settings: AppsOf): Promise<App
   });
 }
 
-/** What a payment is about, as far as an app limits it. */
+/** The facts of a payment that an app can limit. */
 export interface Payable {
   /** Minor units. */
   amount: number;

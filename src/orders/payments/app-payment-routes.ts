@@ -9,11 +9,11 @@ import { Id } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
 import { toDecimal } from '../../kernel/money.ts';
 import { recordHistory } from '../history.ts';
-import { lockOrder } from '../lock-order.ts';
+import { lockOrder } from '../change.ts';
 import {
   findAppPayment,
   lockAppPayment,
-  outcomeOf,
+  appPaymentOutcome,
   updateReported,
   type AppPayment,
 } from './app-payments.ts';
@@ -86,7 +86,13 @@ export function appPayments(api: Operations): void {
     if (isDeepStrictEqual(after, before)) return toAnswer(after);
     await updateReported(tx, shopId, after);
     await nameAttempt(tx, shopId, paymentId, paymentId);
-    await settle(tx, shopId, { orderId, attemptId: paymentId }, outcomeOf(after), body.message ?? null);
+    await settle(
+      tx,
+      shopId,
+      { orderId, attemptId: paymentId },
+      appPaymentOutcome(after),
+      body.message ?? null,
+    );
     if (body.refunds) await requestRefundChecks(tx, shopId, orderId, paymentId);
     if (after.state !== before.state) {
       const { state, currency } = after;

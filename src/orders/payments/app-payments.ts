@@ -1,9 +1,9 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import type { Localised } from '../../http/locale.ts';
-import type { Outcome, OutcomeState, ReportedRefund } from './provider.ts';
+import type { PaymentOutcome, OutcomeState, ReportedRefund } from './provider.ts';
 
-/** What an app has said about one of its payments. */
+/** The report of an app about one of its payments. */
 export interface AppPayment {
   /** That of the attempt. */
   paymentId: string;
@@ -21,7 +21,7 @@ export interface AppPayment {
   refunds: ReportedRefund[];
 }
 
-export const outcomeOf = ({ state, captured, currency, refunds }: AppPayment): Outcome => ({
+export const appPaymentOutcome = ({ state, captured, currency, refunds }: AppPayment): PaymentOutcome => ({
   state,
   captured,
   currency,
@@ -68,7 +68,7 @@ export function updateInstructions(
     where shop_id = ${shopId} and payment_id = ${paymentId}`);
 }
 
-/** What the customer has to do; undefined: the app has a page for that. */
+/** The steps that the customer has to take; undefined: the app has a page for that. */
 export async function findInstructions(
   db: Queries,
   shopId: string,

@@ -2,14 +2,14 @@ import { Type, type Static } from 'typebox';
 import { AnswerProblem } from '../../apps/calls/answer.ts';
 import { answerOf, appText, inLocales } from '../../apps/calls/app-answer.ts';
 import type { AppCalls } from '../../apps/calls/calls.ts';
-import { LINE } from '../../apps/manifest/schema.ts';
+import { MANIFEST_LINE } from '../../apps/manifest/schema.ts';
 import type { Database } from '../../db/database.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { findAppMethods, isPayable, type AppMethod } from './app-methods.ts';
 import {
   findAppPayment,
   insertAppPayment,
-  outcomeOf,
+  appPaymentOutcome,
   updateInstructions,
   updateLivePayment,
   type AppPayment,
@@ -18,7 +18,7 @@ import {
   PaymentRefused,
   type Account,
   type NewPayment,
-  type Outcome,
+  type PaymentOutcome,
   type PaymentProvider,
 } from './provider.ts';
 
@@ -55,7 +55,7 @@ export function createAppProvider(db: Database, calls: AppCalls | undefined): Pa
   const change = async (action: 'capture' | 'cancel', reference: string, account: Account) => {
     const { shopId } = account;
     const payment = await paymentOf(reference, account);
-    if (!isLive(payment)) return outcomeOf(payment);
+    if (!isLive(payment)) return appPaymentOutcome(payment);
     const settings = await shopSettings(db, shopId);
     const app = await appOf(settings, payment);
     if (!app && action === 'capture') throw new PaymentRefused(UNINSTALLED);
@@ -66,7 +66,7 @@ export function createAppProvider(db: Database, calls: AppCalls | undefined): Pa
       : ({ state: 'cancelled', amount } as const);
     const captured = next.state === 'paid' ? next.amount : 0;
     await updateLivePayment(db, shopId, paymentId, { state: next.state, captured });
-    return outcomeOf(await paymentOf(reference, account));
+    return appPaymentOutcome(await paymentOf(reference, account));
   };
 
   return {
@@ -102,11 +102,11 @@ export function createAppProvider(db: Database, calls: AppCalls | undefined): Pa
       };
     },
 
-    async confirm(reference, account): Promise<Outcome> {
+    async confirm(reference, account): Promise<PaymentOutcome> {
       const payment = await paymentOf(reference, account);
       const settings = await shopSettings(db, account.shopId);
       if (isLive(payment) && !(await appOf(settings, payment))) throw new Error(UNINSTALLED);
-      return outcomeOf(payment);
+      return appPaymentOutcome(payment);
     },
 
     capture: (reference, account) => change('capture', reference, account),
@@ -162,7 +162,7 @@ const MAX_ADDRESS = 2_000;
 /** Lines of a text, not all of them blank. */
 const LINES = '^(?=[\\s\\S]*\\S)(?:\\n|[^\\p{C}\\p{Zl}\\p{Zp}])+$';
 
-const Refused = Type.Object({ refused: Type.String({ maxLength: MAX_REASON, pattern: LINE }) });
+const Refused = Type.Object({ refused: Type.String({ maxLength: MAX_REASON, pattern: MANIFEST_LINE }) });
 type Refused = Static<typeof Refused>;
 
 const money = { amount: Type.Integer({ minimum: 1 }), currency: Type.String({ maxLength: 3 }) };
@@ -186,7 +186,7 @@ const RefundAnswer = Type.Union([
     refundId: Type.String({ maxLength: 36 }),
     ...money,
     state: Type.Enum(['processing', 'done', 'failed']),
-    reference: Type.Optional(Type.String({ maxLength: 200, pattern: LINE })),
+    reference: Type.Optional(Type.String({ maxLength: 200, pattern: MANIFEST_LINE })),
   }),
 ]);
 

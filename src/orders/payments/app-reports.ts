@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { Refusal } from '../../http/errors.ts';
 import { Decimal } from '../../http/request-fields.ts';
-import { LINE } from '../../apps/manifest/schema.ts';
+import { MANIFEST_LINE } from '../../apps/manifest/schema.ts';
 import { exactAmount } from '../manage-change.ts';
 import type { AppPayment } from './app-payments.ts';
 import { isNewState } from './progress.ts';
@@ -36,7 +36,7 @@ export const PaymentReport = Type.Object(
     message: Type.Optional(
       Type.String({
         maxLength: 300,
-        pattern: LINE,
+        pattern: MANIFEST_LINE,
         description: 'For the merchant, in the history of the order.',
         examples: ['Settled with batch 4711.'],
       }),
@@ -46,7 +46,7 @@ export const PaymentReport = Type.Object(
         Type.Object({
           reference: Type.String({
             maxLength: 200,
-            pattern: LINE,
+            pattern: MANIFEST_LINE,
             description: "The app's own id of it, always the same.",
             examples: ['R-4711'],
           }),

@@ -3,7 +3,7 @@ import { newId } from '../../kernel/ids.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { payableOf } from '../manage-change.ts';
 import { emailAddressOf } from '../order-email.ts';
-import { lockOrder } from '../lock-order.ts';
+import { lockOrder } from '../change.ts';
 import { findManagedOrder } from '../queries.ts';
 import { loadAccount } from './accounts.ts';
 import { recordFailedCapture } from './capture.ts';
@@ -11,7 +11,7 @@ import { makeCharge } from './charge.ts';
 import { delayAfter, givesUpAfter, nextCheck, STARTS_WITHIN } from './checks.ts';
 import { PROGRESS } from './progress.ts';
 import { accountOf, atClockOf, errorText, inTime, settleAs, type PaymentDeps } from './provider-calls.ts';
-import { PaymentRefused, type Outcome } from './provider.ts';
+import { PaymentRefused, type PaymentOutcome } from './provider.ts';
 import {
   findAttempt,
   insertAttempt,
@@ -214,7 +214,7 @@ async function ask(
   attempt: Attempt,
   settings: Settings,
   call: 'confirm' | 'cancel' | 'capture',
-): Promise<Outcome> {
+): Promise<PaymentOutcome> {
   const { provider, account } = await accountOf(deps, shopId, attempt, settings);
   const outcome = await inTime(provider[call](attempt.reference!, account));
   await deps.db.transaction((tx) => settle(tx, shopId, attempt, outcome));

@@ -1,10 +1,9 @@
 import type { Transaction } from '../../db/database.ts';
 import { toDecimal } from '../../kernel/money.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
-import { changeOrder } from '../change.ts';
+import { changeOrder, lockOrder } from '../change.ts';
 import { recordHistory } from '../history.ts';
 import { queuePaymentProblem } from '../payment-emails.ts';
-import { lockOrder } from '../lock-order.ts';
 import type { ManagedOrder } from '../queries.ts';
 import { delayAfter, nextCheck } from './checks.ts';
 import { lockAttempt, requestCapture, updateAttempt, type Attempt } from './queries.ts';

@@ -2,7 +2,7 @@ import { textIn } from '../../http/locale.ts';
 import { newId } from '../../kernel/ids.ts';
 import { seal, unseal } from '../../platform/sealing.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
-import { lockOrder } from '../lock-order.ts';
+import { lockOrder } from '../change.ts';
 import { payableOf } from '../manage-change.ts';
 import { findManagedOrder } from '../queries.ts';
 import { delayAfter } from './checks.ts';
@@ -21,7 +21,7 @@ import {
 } from './queries.ts';
 import { settle } from './settle.ts';
 
-/** What the tokens are sealed for. */
+/** The purpose for which the tokens are sealed. */
 const TOKENS = 'kontor payment tokens';
 
 /** Milliseconds for which a charge may be repeated: providers know the idempotency key of a payment for a day. */

@@ -2,14 +2,14 @@ import type { Database, Queries } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import type { DemoAccess } from '../../http/demo-access.ts';
 import { isId } from '../../kernel/ids.ts';
-import { PaymentRefused, type Account, type Outcome, type PaymentProvider } from './provider.ts';
+import { PaymentRefused, type Account, type PaymentOutcome, type PaymentProvider } from './provider.ts';
 
 /**
  * A provider without a bank: its payment page is a storefront page on which the shopper chooses the outcome. Its
  * payments are in a separate table, of which orders know as little as of a real provider's.
  */
 export function createDemoProvider(db: Database, demoAccess: DemoAccess): PaymentProvider {
-  const outcomeOf = async (reference: string, { shopId }: Account): Promise<Outcome> => {
+  const outcomeOf = async (reference: string, { shopId }: Account): Promise<PaymentOutcome> => {
     const payment = await findDemoPayment(db.atClockOf(shopId), shopId, reference);
     if (!payment) throw new PaymentRefused(`There is no demo payment ${reference}`);
     const { state, amount, currency } = payment;
@@ -65,7 +65,7 @@ export function createDemoProvider(db: Database, demoAccess: DemoAccess): Paymen
 export interface DemoPayment {
   amount: number;
   currency: string;
-  state: Outcome['state'];
+  state: PaymentOutcome['state'];
   isCapturedByHand: boolean;
   returnUrl: string;
   orderNumber: string;
@@ -92,7 +92,11 @@ export function moveDemoPayment(
   db: Queries,
   shopId: string,
   paymentId: string,
-  { from, to, paidAt = null }: { from: Outcome['state'][]; to: Outcome['state']; paidAt?: Date | null },
+  {
+    from,
+    to,
+    paidAt = null,
+  }: { from: PaymentOutcome['state'][]; to: PaymentOutcome['state']; paidAt?: Date | null },
 ) {
   return db.run(sql`
     update demo_payment set state = ${to}, paid_at = ${paidAt}

@@ -7,7 +7,7 @@ import {
   PaymentRefused,
   type Account,
   type NewPayment,
-  type NewRefund,
+  type RefundRequest,
   type PaymentProvider,
 } from './provider.ts';
 
@@ -48,7 +48,7 @@ function newPayment(more: Partial<NewPayment> = {}): NewPayment {
   };
 }
 
-const newRefund = (amount: number, more: Partial<NewRefund> = {}): NewRefund => ({
+const newRefund = (amount: number, more: Partial<RefundRequest> = {}): RefundRequest => ({
   id: randomUUID(),
   amount,
   currency: 'EUR',

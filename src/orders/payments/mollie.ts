@@ -8,7 +8,7 @@ import {
   CALL_TIMEOUT,
   type Account,
   type NewPayment,
-  type Outcome,
+  type PaymentOutcome,
   type OutcomeState,
   type PaymentProvider,
   type RefundOutcome,
@@ -49,7 +49,7 @@ export function createMollieProvider({
   const findPayment = (reference: string, account: Account) =>
     call(account, (mollie) => mollie.payments.get(reference));
 
-  const confirm = async (reference: string, account: Account): Promise<Outcome> => {
+  const confirm = async (reference: string, account: Account): Promise<PaymentOutcome> => {
     const payment = await call(account, (mollie, { PaymentEmbed }) =>
       mollie.payments.get(reference, { embed: [PaymentEmbed.refunds, PaymentEmbed.chargebacks] }),
     );
@@ -201,7 +201,7 @@ const STATES: Readonly<Record<string, OutcomeState>> = {
   expired: 'cancelled',
 };
 
-function outcomeOf({ status, amount, amountCaptured }: Payment): Outcome {
+function outcomeOf({ status, amount, amountCaptured }: Payment): PaymentOutcome {
   const { currency } = amount;
   const state = STATES[status];
   if (state === undefined) throw new Error(`Mollie names a state that is not known: ${status}`);

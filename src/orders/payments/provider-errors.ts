@@ -1,4 +1,4 @@
-import { PaymentRefused, type Account, type Outcome } from './provider.ts';
+import { PaymentRefused, type Account, type PaymentOutcome } from './provider.ts';
 
 /** A retry may help: the provider was slow, busy, or at work on the same request. */
 const PASSING = [408, 409, 425, 429];
@@ -31,10 +31,10 @@ function withoutSecrets(text: string, fields: Account['fields']): string {
  * meantime, which is no error: then the new state is the answer.
  */
 export async function changePayment(
-  before: Outcome,
+  before: PaymentOutcome,
   change: () => Promise<unknown>,
-  confirm: () => Promise<Outcome>,
-): Promise<Outcome> {
+  confirm: () => Promise<PaymentOutcome>,
+): Promise<PaymentOutcome> {
   let refusal: PaymentRefused | undefined;
   try {
     await change();

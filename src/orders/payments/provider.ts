@@ -28,23 +28,23 @@ export interface PaymentProvider {
   charge?(charge: NewCharge, account: Account): Promise<ChargedPayment>;
 
   /** The state of a payment. The only source of truth. */
-  confirm(reference: string, account: Account): Promise<Outcome>;
+  confirm(reference: string, account: Account): Promise<PaymentOutcome>;
 
   /** Captures all money of an authorized payment. A repeated call changes nothing. */
-  capture(reference: string, account: Account): Promise<Outcome>;
+  capture(reference: string, account: Account): Promise<PaymentOutcome>;
 
   /**
    * Ends an unpaid payment, or gives up an authorized one. A payment that is paid, or whose money is on its way, stays
    * as it is, and the outcome says so. A repeated call changes nothing.
    */
-  cancel(reference: string, account: Account): Promise<Outcome>;
+  cancel(reference: string, account: Account): Promise<PaymentOutcome>;
 
   /**
    * Refunds all or a part of a payment. `refund.id` is the idempotency key: a repeated call, however late, returns the
    * same refund. A provider that forgets keys finds the refund by the id in its metadata, or by `refund.reference`,
    * the result of an earlier call.
    */
-  refund(reference: string, refund: NewRefund, account: Account): Promise<RefundOutcome>;
+  refund(reference: string, refund: RefundRequest, account: Account): Promise<RefundOutcome>;
 
   /** The references of the payments in a webhook; undefined: the signature is wrong. */
   webhook(request: WebhookRequest, account: Account): Promise<readonly string[] | undefined>;
@@ -101,7 +101,7 @@ export interface NewCharge extends Omit<NewPayment, 'returnUrl' | 'webhookUrl' |
   token: string;
 }
 
-export interface ChargedPayment extends Outcome {
+export interface ChargedPayment extends PaymentOutcome {
   /** The provider's id of the payment; unique within the account, at most 200 characters. */
   reference: string;
 }
@@ -113,7 +113,7 @@ export interface StartedPayment {
   redirectTo: string;
 }
 
-export interface Outcome {
+export interface PaymentOutcome {
   /**
    * - `open`: not paid yet, and can still be paid.
    * - `processing`: the shopper has paid and the money is on its way (SEPA). The order keeps its goods.
@@ -151,7 +151,7 @@ export interface Chargeback {
 
 export type OutcomeState = 'open' | 'processing' | 'authorized' | 'paid' | 'failed' | 'cancelled';
 
-export interface NewRefund {
+export interface RefundRequest {
   /** A UUID: the idempotency key, stored in the metadata of the refund. */
   id: string;
   /** Minor units. */

@@ -79,7 +79,7 @@ export function insertAttempt(
       ${tx.now}, ${tx.now}, ${checkAt})`);
 }
 
-/** An attempt that is made with a token: `check_at` is the end of the time in which whoever inserts it makes it. */
+/** An attempt that is made with a token. Its maker has until `check_at` to charge it. */
 export function insertCharge(
   tx: Transaction,
   shopId: string,

@@ -1,11 +1,10 @@
 import type { Transaction } from '../../db/database.ts';
 import { toDecimal } from '../../kernel/money.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
-import { changeOrder } from '../change.ts';
+import { changeOrder, lockOrder } from '../change.ts';
 import { recordHistory } from '../history.ts';
 import { markRefundFailed } from '../manage-queries.ts';
 import { queuePaymentProblem } from '../payment-emails.ts';
-import { lockOrder } from '../lock-order.ts';
 import { tellOfRefund } from '../refund.ts';
 import { delayAfter } from './checks.ts';
 import type { RefundOutcome } from './provider.ts';

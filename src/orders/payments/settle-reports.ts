@@ -2,13 +2,12 @@ import type { Transaction } from '../../db/database.ts';
 import { newId, secretHash } from '../../kernel/ids.ts';
 import { toDecimal } from '../../kernel/money.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
-import { changeOrder } from '../change.ts';
+import { changeOrder, lockOrder } from '../change.ts';
 import { recordHistory, recordHistoryOnce } from '../history.ts';
-import { findOrderActivity, insertPayment, type Payment } from '../manage-queries.ts';
+import { findOrderActivity, insertPayment, type OrderPayment } from '../manage-queries.ts';
 import { queuePaymentProblem } from '../payment-emails.ts';
-import { lockOrder } from '../lock-order.ts';
 import type { ManagedOrder } from '../queries.ts';
-import type { Chargeback, Outcome, ReportedRefund } from './provider.ts';
+import type { Chargeback, PaymentOutcome, ReportedRefund } from './provider.ts';
 import { reopenRefund, type Attempt } from './queries.ts';
 
 const MADE_THERE = 'Made at the payment provider';
@@ -22,7 +21,7 @@ export async function settleReports(
   tx: Transaction,
   shopId: string,
   attempt: Attempt,
-  { refunds = [], chargebacks = [] }: Outcome,
+  { refunds = [], chargebacks = [] }: PaymentOutcome,
 ): Promise<boolean> {
   if (refunds.length === 0 && chargebacks.length === 0) return false;
   const { orderId, attemptId } = attempt;
@@ -50,7 +49,7 @@ export async function settleReports(
   return mustWait;
 }
 
-function isSame({ paymentId, reference }: Payment, refund: ReportedRefund): boolean {
+function isSame({ paymentId, reference }: OrderPayment, refund: ReportedRefund): boolean {
   return paymentId === refund.id || reference === refund.reference;
 }
 

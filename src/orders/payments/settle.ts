@@ -2,19 +2,18 @@ import type { Transaction } from '../../db/database.ts';
 import { newId } from '../../kernel/ids.ts';
 import { toDecimal } from '../../kernel/money.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
-import { changeOrder } from '../change.ts';
+import { changeOrder, lockOrder } from '../change.ts';
 import { recordHistory } from '../history.ts';
 import { payableOf } from '../manage-change.ts';
 import { findOrderActivity } from '../manage-queries.ts';
 import { queuePaymentFailed, queuePaymentProblem, queuePaymentReceived } from '../payment-emails.ts';
-import { lockOrder } from '../lock-order.ts';
 import type { ManagedOrder } from '../queries.ts';
 import { recordPayment } from '../record-payment.ts';
 import { refunded } from '../refund.ts';
 import { isSentInFull } from './capture.ts';
 import { delayAfter, nextCheck } from './checks.ts';
 import { isNewState, PROGRESS } from './progress.ts';
-import type { Outcome } from './provider.ts';
+import type { PaymentOutcome } from './provider.ts';
 import { settleReports } from './settle-reports.ts';
 import { lockAttempt, requestCapture, updateAttempt, type Attempt } from './queries.ts';
 
@@ -27,7 +26,7 @@ export async function settle(
   tx: Transaction,
   shopId: string,
   { orderId, attemptId }: Pick<Attempt, 'orderId' | 'attemptId'>,
-  outcome: Outcome,
+  outcome: PaymentOutcome,
   error: string | null = null,
 ): Promise<void> {
   const order = await lockOrder(tx, shopId, orderId);
@@ -55,7 +54,7 @@ export async function settle(
   }
 }
 
-function attemptAfter(attempt: Attempt, { state, captured }: Outcome, now: Date): Attempt {
+function attemptAfter(attempt: Attempt, { state, captured }: PaymentOutcome, now: Date): Attempt {
   const isNews = isNewState(attempt.state, state);
   const hasEnded = PROGRESS[attempt.state] >= PROGRESS.failed;
   return {

@@ -6,7 +6,7 @@ import {
   PaymentRefused,
   type Account,
   type NewPayment,
-  type NewRefund,
+  type RefundRequest,
   type PaymentProvider,
 } from './provider.ts';
 import { createStripeProvider } from './stripe.ts';
@@ -47,7 +47,7 @@ function newPayment(more: Partial<NewPayment> = {}): NewPayment {
   };
 }
 
-const newRefund = (amount: number, more: Partial<NewRefund> = {}): NewRefund => ({
+const newRefund = (amount: number, more: Partial<RefundRequest> = {}): RefundRequest => ({
   id: randomUUID(),
   amount,
   currency: 'EUR',

@@ -8,7 +8,7 @@ import {
   type Chargeback,
   type NewCharge,
   type NewPayment,
-  type Outcome,
+  type PaymentOutcome,
   type OutcomeState,
   type PaymentProvider,
   type RefundOutcome,
@@ -84,7 +84,7 @@ export function createStripeProvider(address: StripeAddress = {}): PaymentProvid
     return data;
   };
 
-  const confirm = async (reference: string, account: Account): Promise<Outcome> => {
+  const confirm = async (reference: string, account: Account): Promise<PaymentOutcome> => {
     const payment = await findPayment(reference, account);
     const outcome = outcomeOf(payment);
     if (outcome.state !== 'paid') return outcome;
@@ -285,7 +285,7 @@ function chargeParams(
 
 const isIntentId = (reference: string) => reference.startsWith('pi_');
 
-function outcomeOf(payment: StripePayment): Outcome {
+function outcomeOf(payment: StripePayment): PaymentOutcome {
   const { session, intent } = payment;
   const currency = (intent ?? session)!.currency!.toUpperCase();
   const state = stateOf(payment);

@@ -13,14 +13,14 @@ import { sql, type Sql } from '../../db/sql.ts';
 
 /** The parts of a report. */
 export const DIMENSIONS = ['product', 'country', 'payment', 'source', 'group', 'customer'] as const;
-export type Dimension = (typeof DIMENSIONS)[number];
+export type ReportDimension = (typeof DIMENSIONS)[number];
 
 /** A row of `report_day`; exact decimals are text. */
 export interface DayPart {
   /** `2026-11-16` in UTC. */
   day: string;
   currency: string;
-  dimension: Dimension;
+  dimension: ReportDimension;
   key: string;
   orders: number;
   quantity: string;

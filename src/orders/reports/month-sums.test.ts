@@ -13,7 +13,14 @@ import { halfOf, SEED } from '../../../test/seed.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { reportSums } from './counting.ts';
-import { countDay, DIMENSIONS, findStaleDays, sumDays, type DayPart, type Dimension } from './day-sums.ts';
+import {
+  countDay,
+  DIMENSIONS,
+  findStaleDays,
+  sumDays,
+  type DayPart,
+  type ReportDimension,
+} from './day-sums.ts';
 import { findChangedMonths, findSummedMonths, sumMonth } from './month-sums.ts';
 import { daysOf, wholeMonthsOf, type ReportPeriod } from './period.ts';
 import { findBreakdown } from './queries.ts';
@@ -102,7 +109,7 @@ function summed(
   );
 }
 
-const report = async (period: ReportPeriod, dimension: Dimension, currency: string): Promise<Sums> => {
+const report = async (period: ReportPeriod, dimension: ReportDimension, currency: string): Promise<Sums> => {
   const { parts, uncounted } = await findBreakdown(service.db, shop.shopId, { period, dimension, currency });
   expect(uncounted).toBe(0);
   return summed(parts);
@@ -114,7 +121,7 @@ const countOrders = () => sumDays(service.db, shop.shopId, daysOf(ALL));
 const fromOrders = (
   parts: readonly DayPart[],
   { from, to }: ReportPeriod,
-  dimension: Dimension,
+  dimension: ReportDimension,
   currency: string,
 ) =>
   summed(

@@ -1,6 +1,6 @@
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { findStaleDays, sumDays, type Dimension } from './day-sums.ts';
+import { findStaleDays, sumDays, type ReportDimension } from './day-sums.ts';
 import { findSummedMonths } from './month-sums.ts';
 import { daysOf, firstDayOf, wholeMonthsOf, type ReportPeriod } from './period.ts';
 
@@ -59,7 +59,7 @@ const MAX_STALE = 4_000;
 export async function findBreakdown(
   db: Queries,
   shopId: string,
-  { period, dimension, currency }: { period: ReportPeriod; dimension: Dimension; currency: string },
+  { period, dimension, currency }: { period: ReportPeriod; dimension: ReportDimension; currency: string },
 ): Promise<Breakdown> {
   const stale = await findStaleDays(db, shopId, period, MAX_STALE);
   const now: string[] = [];
@@ -98,7 +98,7 @@ function sumParts(
     days,
     parts,
   }: {
-    dimension: Dimension;
+    dimension: ReportDimension;
     currency: string;
     months: readonly string[];
     days: readonly string[];

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../db/database.ts';
-import { lastDayOf } from '../../giftcards/card.ts';
+import { lastDayOfCard } from '../../giftcards/card.ts';
 import { issueGiftCard } from '../../giftcards/ledger.ts';
 import { MAX_CARDS_OF_LINE } from '../../giftcards/wish.ts';
 import { allocate } from '../../kernel/money.ts';
@@ -44,7 +44,7 @@ export async function issueSoldCards(
 ): Promise<void> {
   const issued = await findSoldCards(tx, shopId, orderId);
   const { country } = await shopSettings(tx, shopId);
-  const expiresOn = lastDayOf(country, tx.now);
+  const expiresOn = lastDayOfCard(country, tx.now);
   const pieces = content.lines.reduce((sum, line) => sum + (line.giftCard ? Number(line.quantity) : 0), 0);
   const most = pieces > MAX_CARDS_OF_ORDER ? 1 : MAX_CARDS_OF_LINE;
   for (const line of content.lines) {

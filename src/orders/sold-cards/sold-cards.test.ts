@@ -21,7 +21,7 @@ import { sql } from '../../db/sql.ts';
 import type { Answer } from '../../../test/service.ts';
 import type { Content } from '../../pricing/content.ts';
 import { ledgerOf } from '../datev/accounts.ts';
-import { categoryOf } from '../documents/electronic-model.ts';
+import { taxCategoryOf } from '../documents/electronic-model.ts';
 import type { DocumentFacts } from '../documents/facts.ts';
 import { giftCardEmail } from './email.ts';
 import { giftCardDelivery } from './send.ts';
@@ -213,7 +213,7 @@ describe('paid', () => {
       { rate: 1900, treatment: 'domestic', amount: 2290, tax: 366 },
     ]);
     const terms = { locale: 'de_DE' } as DocumentFacts['terms'];
-    expect(categoryOf({ rate: 0, treatment: 'voucher' }, { terms, content: invoice.content })).toEqual({
+    expect(taxCategoryOf({ rate: 0, treatment: 'voucher' }, { terms, content: invoice.content })).toEqual({
       code: 'E',
       rate: 0,
       reason: expect.stringContaining('Einlösung'),

@@ -3,7 +3,8 @@ import https from 'node:https';
 import { randomUUID } from 'node:crypto';
 import type { ReceiverPolicy } from '../../apps/webhooks/receiver-address.ts';
 import { lookupOf } from '../../apps/webhooks/sending.ts';
-import { CALL_TIMEOUT, TransportRefused, type TransportProvider, type TransportStatus } from './provider.ts';
+import { CALL_TIMEOUT } from '../payments/provider.ts';
+import { TransportRefused, type TransportProvider, type TransportStatus } from './provider.ts';
 
 /** Bytes of an answer: a document as JSON, with its lines. */
 const MAX_ANSWER = 5_000_000;

@@ -33,9 +33,6 @@ export type TransportName = (typeof TRANSPORT_PROVIDERS)[number];
 
 export type TransportProviders = Readonly<Record<TransportName, TransportProvider>>;
 
-/** Milliseconds: a provider that takes longer is treated as one that does not answer. */
-export const CALL_TIMEOUT = 10_000;
-
 /**
  * The provider has understood the call and refuses it for good. The message is for the merchant, and never contains a
  * secret.

@@ -11,7 +11,7 @@ export const DELIVERY_STATES = ['waiting', 'stored', 'sending', 'delivered', 'fa
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** The way of a document into the network. */
-export interface DocumentDelivery {
+export interface DocumentTransport {
   documentId: string;
   provider: TransportName;
   state: DeliveryState;
@@ -27,12 +27,12 @@ const deliveryColumns = sql`
   upper(document_id::text) as "documentId", provider, state, reference, attempts, error, updated_at as "updatedAt"`;
 
 export function findDelivery(db: Queries, shopId: string, documentId: string) {
-  return db.one<DocumentDelivery>(sql`
+  return db.one<DocumentTransport>(sql`
     select ${deliveryColumns} from document_delivery where shop_id = ${shopId} and document_id = ${documentId}`);
 }
 
-export function findDeliveries(db: Queries, shopId: string, documentIds: readonly string[]) {
-  return db.many<DocumentDelivery>(sql`
+export function findDocumentTransports(db: Queries, shopId: string, documentIds: readonly string[]) {
+  return db.many<DocumentTransport>(sql`
     select ${deliveryColumns} from document_delivery
     where shop_id = ${shopId} and document_id = any (${documentIds}::uuid[])`);
 }
@@ -66,7 +66,7 @@ export function findDueDeliveries(db: Queries, { afterShop, limit }: { afterShop
 
 /** Of two processes one gets it: the other finds the new `due_at`. undefined: another one has it. */
 export function takeDelivery(db: Queries, { shopId, documentId }: DueDelivery) {
-  return db.one<DocumentDelivery>(sql`
+  return db.one<DocumentTransport>(sql`
     update document_delivery set due_at = ${leaseEnd(db.now)}
     where shop_id = ${shopId} and document_id = ${documentId} and due_at <= ${db.now}
     returning ${deliveryColumns}`);
@@ -76,7 +76,7 @@ export function takeDelivery(db: Queries, { shopId, documentId }: DueDelivery) {
 export function updateDelivery(
   db: Queries,
   { shopId, documentId }: DueDelivery,
-  next: Pick<DocumentDelivery, 'state' | 'reference' | 'attempts' | 'error'> & { dueAt: Date | null },
+  next: Pick<DocumentTransport, 'state' | 'reference' | 'attempts' | 'error'> & { dueAt: Date | null },
 ) {
   return db.run(sql`
     update document_delivery

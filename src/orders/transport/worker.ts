@@ -17,7 +17,7 @@ import {
   loadTransportAccount,
   takeDelivery,
   updateDelivery,
-  type DocumentDelivery,
+  type DocumentTransport,
   type DueDelivery,
 } from './queries.ts';
 
@@ -65,7 +65,7 @@ export function startTransportWorker({ pause = 2_000, ...deps }: TransportDeps):
 async function moveDelivery(
   deps: TransportDeps,
   key: DueDelivery,
-  delivery: DocumentDelivery,
+  delivery: DocumentTransport,
 ): Promise<void> {
   const { db } = deps;
   try {
@@ -87,7 +87,7 @@ type Step = Parameters<typeof updateDelivery>[2];
 async function nextStep(
   { db, providers, loadKey }: TransportDeps,
   { shopId, documentId }: DueDelivery,
-  { provider: name, reference, attempts }: DocumentDelivery,
+  { provider: name, reference, attempts }: DocumentTransport,
 ): Promise<Step> {
   const provider = providers[name];
   const account = await loadTransportAccount(db, await loadKey(), shopId);

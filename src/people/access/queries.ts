@@ -7,7 +7,7 @@ export type AccessState = (typeof ACCESS_STATES)[number];
 /** As in the checks of the table. */
 export const MAX_COMPANY_LENGTH = 100;
 export const MAX_VAT_ID_LENGTH = 30;
-export const MAX_TEXT_LENGTH = 1_000;
+export const MAX_ACCESS_TEXT_LENGTH = 1_000;
 
 export interface AccessRequest {
   customerId: string;

@@ -135,7 +135,7 @@ async function decided(
   customerId: string,
   wanted: 'approved' | 'declined',
 ): Promise<AccessRequest> {
-  // Whoever decides about a customer or changes it locks it first.
+  // A decision about a customer, and a change of it, lock it first.
   if (!(await lockCustomer(tx, shopId, customerId))) throw notFound();
   const request = await decideAccessRequest(tx, shopId, customerId, wanted);
   if (!request) {

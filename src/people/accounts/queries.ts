@@ -1,4 +1,5 @@
 import type { Queries, Transaction } from '../../db/database.ts';
+import { deleteOld } from '../../db/delete-old.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
@@ -121,7 +122,7 @@ export function updateAccountLocale(db: Queries, shopId: string, accountId: stri
 /** More than anyone's number of browsers; the oldest sessions end. */
 const MAX_SESSIONS = 20;
 
-export async function insertSession(
+export async function insertAccountSession(
   tx: Transaction,
   shopId: string,
   accountId: string,
@@ -140,7 +141,7 @@ export async function insertSession(
 export const isOpenSession = (db: Queries) =>
   sql`account_session.created_at > ${before(db, SESSION_LIFETIME)}`;
 
-export interface SessionRow extends BrowserName {
+export interface AccountSessionRow extends BrowserName {
   sessionId: string;
   createdAt: Date;
   seenAt: Date;
@@ -148,7 +149,7 @@ export interface SessionRow extends BrowserName {
 
 /** The most recently used one comes first. */
 export function findSessions(db: Queries, shopId: string, accountId: string) {
-  return db.many<SessionRow>(sql`
+  return db.many<AccountSessionRow>(sql`
     select upper(session_id::text) as "sessionId", created_at as "createdAt", seen_at as "seenAt", browser, system
     from account_session
     where shop_id = ${shopId} and account_id = ${accountId} and ${isOpenSession(db)}
@@ -225,34 +226,17 @@ export function deleteAddress(db: Queries, shopId: string, accountId: string, ad
     where shop_id = ${shopId} and account_id = ${accountId} and address_id = ${addressId}`);
 }
 
+const deleteRequests = deleteOld('sign_in_request', 'created_at', { request_id: 'uuid' });
+const deleteSessions = deleteOld('account_session', 'created_at', { session_id: 'uuid' });
+
 /** Deletes requests that no longer count towards a limit. */
 export const signInRequestCleanup: CleanupStep = {
   name: 'sign-in requests',
-  run: async (db, limit) => {
-    const old = await db.many<{ shopId: string; requestId: string }>(sql`
-      select shop_id as "shopId", request_id as "requestId" from sign_in_request
-      where created_at < ${before(db, DAY)} order by created_at limit ${limit}`);
-    await db.run(sql`
-      delete from sign_in_request request
-      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ requestId }) => requestId)}::uuid[])
-        as old (shop_id, request_id)
-      where request.shop_id = old.shop_id and request.request_id = old.request_id`);
-    return old.length;
-  },
+  run: (db, limit) => deleteRequests(db, before(db, DAY), limit),
 };
 
 /** Deletes sessions that have expired. */
 export const accountSessionCleanup: CleanupStep = {
   name: 'account sessions',
-  run: async (db, limit) => {
-    const old = await db.many<{ shopId: string; sessionId: string }>(sql`
-      select shop_id as "shopId", session_id as "sessionId" from account_session
-      where created_at < ${before(db, SESSION_LIFETIME)} order by created_at limit ${limit}`);
-    await db.run(sql`
-      delete from account_session session
-      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ sessionId }) => sessionId)}::uuid[])
-        as old (shop_id, session_id)
-      where session.shop_id = old.shop_id and session.session_id = old.session_id`);
-    return old.length;
-  },
+  run: (db, limit) => deleteSessions(db, before(db, SESSION_LIFETIME), limit),
 };

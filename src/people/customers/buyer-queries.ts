@@ -3,7 +3,7 @@ import { insertInto } from '../../db/insert.ts';
 import { sql } from '../../db/sql.ts';
 import type { Address } from '../../shops/countries/address.ts';
 
-export interface Buyer {
+export interface FoundBuyer {
   orderId: string;
   /** The normalised email address that identifies customers. */
   emailKey: string;
@@ -15,12 +15,12 @@ export interface Buyer {
 }
 
 /** Finds the customer of each order: the named one, or else the oldest one with its email address. */
-export function findBuyers(
+export function findOrderBuyers(
   tx: Transaction,
   shopId: string,
   orders: readonly { orderId: string; customerId: string | null; email: string }[],
 ) {
-  return tx.many<Buyer>(sql`
+  return tx.many<FoundBuyer>(sql`
     select upper(given.order_id::text) as "orderId", lower(given.email) as "emailKey",
       upper(coalesce(named.customer_id, found.customer_id)::text) as "customerId",
       coalesce(named.customer_number, found.customer_number) as "customerNumber",

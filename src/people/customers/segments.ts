@@ -11,7 +11,7 @@ import { newId } from '../../kernel/ids.ts';
 export const MAX_SEGMENTS = 50;
 const MAX_NAME_LENGTH = 60;
 /** Characters of one condition. */
-export const MAX_VALUE_LENGTH = 200;
+export const MAX_SEGMENT_VALUE_LENGTH = 200;
 const MAX_AUTHOR_LENGTH = 254;
 
 const DAY = '^\\d{4}-\\d{2}-\\d{2}$';
@@ -51,7 +51,7 @@ const Filter = (title: string, isRequest: boolean) =>
             Type.String({
               description,
               examples: [example],
-              ...(isRequest && { minLength: 1, maxLength: MAX_VALUE_LENGTH, pattern }),
+              ...(isRequest && { minLength: 1, maxLength: MAX_SEGMENT_VALUE_LENGTH, pattern }),
             }),
           ),
         ]),

@@ -2,11 +2,11 @@ import type { Queries } from '../../db/database.ts';
 import { toMilliseconds } from '../../http/dates.ts';
 import { newPauses } from '../../http/pauses.ts';
 import type { PersonalData } from '../../platform/personal-data.ts';
-import type { CustomerRecord } from './queries.ts';
+import type { CustomerData } from './queries.ts';
 
 export interface ExportRequest {
   shopId: string;
-  person: CustomerRecord;
+  person: CustomerData;
   /** Scheme and host of its links. */
   origin: string;
   /** Called with the number of entries of a section written since the last call. */

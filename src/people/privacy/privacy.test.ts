@@ -24,8 +24,7 @@ import { COMMANDS } from '../../commands/table.ts';
 import { ADDRESS_FIELDS } from '../../shops/countries/address.ts';
 import { sql } from '../../db/sql.ts';
 import { newId, secretHash } from '../../kernel/ids.ts';
-import { changeOrder, type OrderChanges } from '../../orders/change.ts';
-import { lockOrder } from '../../orders/lock-order.ts';
+import { type OrderChanges, changeOrder, lockOrder } from '../../orders/change.ts';
 
 type Body = Answer['body'];
 

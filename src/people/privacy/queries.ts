@@ -4,7 +4,7 @@ import { ERASED_EMAIL, type Person } from '../../platform/personal-data.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import type { VatCheck } from '../../shops/vat-numbers/buyer.ts';
 
-export interface CustomerRecord extends Person {
+export interface CustomerData extends Person {
   customerNumber: string;
   customerGroup: string | null;
   billingAddress: Address | null;
@@ -35,13 +35,13 @@ const columns = (shopId: string) => sql`
   ) as emails`;
 
 export function findCustomerRecord(db: Queries, shopId: string, customerId: string) {
-  return db.one<CustomerRecord>(sql`
+  return db.one<CustomerData>(sql`
     select ${columns(shopId)} from customer where shop_id = ${shopId} and customer_id = ${customerId}`);
 }
 
 /** Locks the customer against changes until the transaction ends. Orders of the customer can still be placed. */
 export function lockCustomerRecord(tx: Transaction, shopId: string, customerId: string) {
-  return tx.one<CustomerRecord>(sql`
+  return tx.one<CustomerData>(sql`
     select ${columns(shopId)} from customer where shop_id = ${shopId} and customer_id = ${customerId} for no key update`);
 }
 

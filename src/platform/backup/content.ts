@@ -7,7 +7,7 @@ import type { Queries, Transaction } from '../../db/database.ts';
 import { catalogueSql, sql, type Sql } from '../../db/sql.ts';
 import { openMediaStorage } from '../media/open-storage.ts';
 import { encodeChunks, type Chunk } from './file.ts';
-import { FORMAT, FORMAT_VERSION, type Manifest } from './manifest.ts';
+import { FORMAT, FORMAT_VERSION, type BackupManifest } from './manifest.ts';
 import { findShopTables, parentOf, quoted, type ShopTable } from './tables.ts';
 
 export type NewChunk = Pick<Chunk, 'head' | 'content'>;
@@ -24,7 +24,7 @@ interface BackupOptions extends BackupProgress {
 }
 
 export interface BackupContent {
-  manifest: Manifest;
+  manifest: BackupManifest;
   /** Counted while the content is read. `missingFiles` were removed meanwhile. */
   media: { files: number; missingFiles: number };
   /** Its parts, for a copy within the installation. Either these or `bytes` are read, and once. */
@@ -106,8 +106,8 @@ async function createManifest(
   tx: Transaction,
   shopId: string,
   tables: readonly ReadTable[],
-): Promise<Manifest> {
-  const counted: Manifest['tables'] = [];
+): Promise<BackupManifest> {
+  const counted: BackupManifest['tables'] = [];
   for (const table of tables) {
     const { name, columns } = table;
     counted.push({

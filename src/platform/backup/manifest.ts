@@ -4,7 +4,7 @@ export const FORMAT = 'kontor shop backup';
 export const FORMAT_VERSION = 1;
 
 /** The first chunk of a backup, which describes the others. */
-export interface Manifest {
+export interface BackupManifest {
   format: typeof FORMAT;
   version: typeof FORMAT_VERSION;
   /** The last migration of the installation that made it. */
@@ -19,14 +19,14 @@ export interface Manifest {
 
 export interface CheckedBackup {
   path: string;
-  manifest: Manifest;
+  manifest: BackupManifest;
   /** The size of the file. */
   bytes: number;
 }
 
 /** Reads a backup from beginning to end, so that nothing is begun with a damaged file. */
 export async function checkBackup(path: string): Promise<CheckedBackup> {
-  let manifest: Manifest | undefined;
+  let manifest: BackupManifest | undefined;
   let bytes = 0;
   for await (const chunk of readChunks(path)) {
     manifest ??= parseManifest(path, chunk);
@@ -38,7 +38,7 @@ export async function checkBackup(path: string): Promise<CheckedBackup> {
 /** More than the names of all tables and columns take. */
 const MAX_MANIFEST_BYTES = 1_048_576;
 
-function parseManifest(path: string, { head, content }: Chunk): Manifest {
+function parseManifest(path: string, { head, content }: Chunk): BackupManifest {
   const manifest =
     head.part === 'manifest' && content.length <= MAX_MANIFEST_BYTES ? parseJson(content) : undefined;
   if (manifest?.format !== FORMAT) throw new BackupProblem(`${path} is no backup of a shop.`);
@@ -51,9 +51,9 @@ function parseManifest(path: string, { head, content }: Chunk): Manifest {
   return manifest;
 }
 
-function parseJson(content: Buffer): Manifest | undefined {
+function parseJson(content: Buffer): BackupManifest | undefined {
   try {
-    return (JSON.parse(content.toString()) as Manifest | null) ?? undefined;
+    return (JSON.parse(content.toString()) as BackupManifest | null) ?? undefined;
   } catch {
     return undefined;
   }
@@ -62,7 +62,7 @@ function parseJson(content: Buffer): Manifest | undefined {
 /** It becomes part of paths. */
 const SHOP_ID = /^[A-Za-z0-9_-]{1,63}$/;
 
-function isComplete({ schema, kontor, shopId, createdAt, tables }: Manifest): boolean {
+function isComplete({ schema, kontor, shopId, createdAt, tables }: BackupManifest): boolean {
   const isText = (value: unknown) => typeof value === 'string';
   return (
     [schema, kontor, createdAt].every(isText) &&
@@ -70,7 +70,7 @@ function isComplete({ schema, kontor, shopId, createdAt, tables }: Manifest): bo
     SHOP_ID.test(shopId) &&
     Array.isArray(tables) &&
     tables.every(
-      (table: Manifest['tables'][number] | null) =>
+      (table: BackupManifest['tables'][number] | null) =>
         isText(table?.name) &&
         Array.isArray(table.columns) &&
         table.columns.every(isText) &&

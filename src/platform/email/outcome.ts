@@ -64,7 +64,7 @@ export function relayProblemOf(error: unknown): RelayProblem {
 const MAX_ANSWER = 300;
 
 /** The server's answer, as one bounded line: it is shown to people, who did not write it. */
-export function answerOf(error: unknown): string {
+export function serverAnswer(error: unknown): string {
   const { response, message } = error as SmtpError;
   return (response ?? message ?? String(error))
     .replaceAll(/[\s\p{C}]+/gu, ' ')

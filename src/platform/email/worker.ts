@@ -9,7 +9,7 @@ import { giveBackEmail, takeEmail } from '../plans/shop-days.ts';
 import { countEmail } from './daily-limit.ts';
 import type { Attachment, EmailMessage } from './delivery.ts';
 import type { EmailKind } from './kind.ts';
-import { answerOf, finalOutcome } from './outcome.ts';
+import { serverAnswer, finalOutcome } from './outcome.ts';
 import { forgetProblem, saveProblem } from './problems.ts';
 import { EMAIL_QUEUE, type QueuedEmail } from './queue.ts';
 import type { Sending } from './sending.ts';
@@ -122,7 +122,7 @@ export function startEmailWorker(options: EmailWorkerOptions): EmailWorker {
         } catch (error) {
           const outcome = finalOutcome(error);
           if (outcome)
-            await saveProblem(db, shopId, { to, template, kind: outcome, answer: answerOf(error) });
+            await saveProblem(db, shopId, { to, template, kind: outcome, answer: serverAnswer(error) });
           // Only what may be taken later is tried again.
           if (outcome !== 'bounced') throw error;
           log.warn(line, 'email not sent: its address does not exist');

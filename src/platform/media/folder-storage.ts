@@ -6,7 +6,7 @@ import {
   isImageFolder,
   isMediaName,
   isShopFolder,
-  namesOf,
+  mediaNames,
   type MediaName,
   type MediaStorage,
 } from './storage.ts';
@@ -38,7 +38,7 @@ export function openFolderStorage(root: string): MediaStorage {
     },
 
     async write(shopId, folder, files) {
-      const names = namesOf(shopId, folder, files);
+      const names = mediaNames(shopId, folder, files);
       await mkdir(path.join(root, shopId, folder), { recursive: true });
       await Promise.all(
         names.map(async (name, index) => {

@@ -8,7 +8,7 @@ import {
   isPublicName,
   isShopFolder,
   mediaType,
-  namesOf,
+  mediaNames,
   type ImageFolder,
   type MediaName,
   type MediaStorage,
@@ -67,7 +67,7 @@ export function openS3Storage(address: string, patience = MAX_MILLISECONDS): Med
     async write(shopId, folder, files) {
       // All of them end before the caller removes the written files: a late one would stay.
       const written = await Promise.allSettled(
-        namesOf(shopId, folder, files).map((name, index) =>
+        mediaNames(shopId, folder, files).map((name, index) =>
           call((client, options) =>
             client.putObject(
               {

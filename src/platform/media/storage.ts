@@ -74,7 +74,7 @@ export const privatePart = (index: number) => `${String(index).padStart(5, '0')}
 export const isPublicName = (name: MediaName) => isMediaName(name) && !name.file.endsWith(PRIVATE);
 
 /** The names of new files; throws at the first invalid one. */
-export function namesOf(shopId: string, folder: string, files: readonly NewFile[]): MediaName[] {
+export function mediaNames(shopId: string, folder: string, files: readonly NewFile[]): MediaName[] {
   return files.map(({ file }) => {
     const name = { shopId, folder, file };
     if (!isMediaName(name)) throw new Error('An image has a place that is not one of ours');

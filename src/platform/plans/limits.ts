@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { Refusal } from '../../http/errors.ts';
-import { planOfShop, type Feature, type LimitName, type Plan } from './plans.ts';
+import { planOfShop, type Feature, type LimitName, type HostPlan } from './plans.ts';
 
 /** The limits that refuse what would be added. The others are in the way of calls and emails. */
 export type RefusingLimit = Exclude<LimitName, 'requestsPerHour' | 'emailsPerDay'>;
@@ -102,7 +102,7 @@ export async function requireFeature({ db, config }: Place, shopId: string, feat
     throw new Refusal('PLAN_FEATURE_MISSING', { feature, plan: plan.name });
 }
 
-export const hasFeature = (plan: Plan | undefined, feature: Feature): boolean =>
+export const hasFeature = (plan: HostPlan | undefined, feature: Feature): boolean =>
   plan?.features === undefined || plan.features.includes(feature);
 
 export interface UsedLimit {
@@ -126,7 +126,7 @@ export async function nearLimits(
 }
 
 /** Every limit of a plan that can be counted, and how much of it is used. */
-export function usedLimits(db: Queries, shopId: string, plan: Plan): Promise<UsedLimit[]> {
+export function usedLimits(db: Queries, shopId: string, plan: HostPlan): Promise<UsedLimit[]> {
   const names = (Object.keys(USED) as RefusingLimit[]).filter((name) => plan[name] !== undefined);
   return Promise.all(
     names.map(async (name) => ({ name, used: await USED[name](db, shopId), limit: plan[name]! })),

@@ -27,12 +27,12 @@ export const FEATURES = ['ownDomain', 'apps', 'feeds'] as const;
 export type Feature = (typeof FEATURES)[number];
 
 /** A limit that is missing does not exist; without `features`, all of them are included. */
-export type Plan = { name: string; features?: readonly Feature[] } & { [Name in LimitName]?: number };
+export type HostPlan = { name: string; features?: readonly Feature[] } & { [Name in LimitName]?: number };
 
 export interface Plans {
   /** Of shops that have none, or one that is no longer in the file; undefined: these have no limits. */
-  standard: Plan | undefined;
-  byName: ReadonlyMap<string, Plan>;
+  standard: HostPlan | undefined;
+  byName: ReadonlyMap<string, HostPlan>;
 }
 
 /** The file is wrong: the message names each mistake in one line. */
@@ -69,7 +69,7 @@ const FILE = {
 interface PlansFile {
   version: 1;
   default?: string;
-  plans: Record<string, Omit<Plan, 'name'>>;
+  plans: Record<string, Omit<HostPlan, 'name'>>;
 }
 
 /** More is no list of plans. */
@@ -126,13 +126,13 @@ export function plansOf(config: Config): Plans | undefined {
 }
 
 /** The plan of this name, or the default one; undefined: there are no limits. */
-export function planNamed(config: Config, name: string | null): Plan | undefined {
+export function planNamed(config: Config, name: string | null): HostPlan | undefined {
   const plans = plansOf(config);
   return plans && ((name === null ? undefined : plans.byName.get(name)) ?? plans.standard);
 }
 
 /** Without plans it costs no statement. */
-export async function planOfShop(db: Queries, config: Config, shopId: string): Promise<Plan | undefined> {
+export async function planOfShop(db: Queries, config: Config, shopId: string): Promise<HostPlan | undefined> {
   if (config.PLANS_FILE === undefined) return undefined;
   const row = await db.one<{ plan: string | null }>(sql`select plan from shop where shop_id = ${shopId}`);
   return planNamed(config, row?.plan ?? null);

@@ -9,7 +9,7 @@ import { domainChallenges } from '../shop/domain-challenge.ts';
 import { domainPolicy } from '../shop/domain-policy.ts';
 import { findDomainsOfShop, type NamedDomain } from './queries.ts';
 import type { ServiceAddresses } from './service-addresses.ts';
-import { domainSteps, STEP_REASONS, STEP_STATES, STEPS, type DomainStep } from './steps.ts';
+import { domainSteps, DOMAIN_STEP_REASONS, STEP_STATES, DOMAIN_STEPS, type DomainStep } from './steps.ts';
 
 const texts = (values: readonly string[], description: string, example: string) =>
   Type.Unsafe<string>({ type: 'string', enum: [...values], description, examples: [example] });
@@ -17,12 +17,12 @@ const texts = (values: readonly string[], description: string, example: string) 
 const Step = Type.Object(
   {
     step: texts(
-      STEPS,
+      DOMAIN_STEPS,
       'proof: the domain is the shop’s own; routing: it points to this server; certificate: browsers get one.',
       'routing',
     ),
     state: texts(STEP_STATES, 'problem: it does not get better by waiting.', 'waiting'),
-    reason: texts(STEP_REASONS, 'Why the step is in this state.', 'pointsNowhere'),
+    reason: texts(DOMAIN_STEP_REASONS, 'Why the step is in this state.', 'pointsNowhere'),
     choices: Type.Array(
       Type.Object(
         {

@@ -3,11 +3,11 @@ import type { DomainChallenge } from '../shop/domain-challenge.ts';
 import { hostName } from '../shop/domain-policy.ts';
 import type { NamedDomain } from './queries.ts';
 
-export const STEPS = ['proof', 'routing', 'certificate'] as const;
+export const DOMAIN_STEPS = ['proof', 'routing', 'certificate'] as const;
 export const STEP_STATES = ['done', 'waiting', 'problem'] as const;
 
 /** Why a step is in its state; the admin has a sentence for each. */
-export const STEP_REASONS = [
+export const DOMAIN_STEP_REASONS = [
   'proved',
   'confirmed',
   'notNeeded',
@@ -38,9 +38,9 @@ export interface DnsRecord {
 }
 
 export interface DomainStep {
-  step: (typeof STEPS)[number];
+  step: (typeof DOMAIN_STEPS)[number];
   state: (typeof STEP_STATES)[number];
-  reason: (typeof STEP_REASONS)[number];
+  reason: (typeof DOMAIN_STEP_REASONS)[number];
   /** All records of one of these are needed. Empty when there is nothing to enter. */
   choices: { records: DnsRecord[] }[];
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
 import { createDelivery, rawEmail, type EmailMessage } from '../../platform/email/delivery.ts';
-import { answerOf, isAboutEmail, relayProblemOf } from '../../platform/email/outcome.ts';
+import { serverAnswer, isAboutEmail, relayProblemOf } from '../../platform/email/outcome.ts';
 import { sendByRelay, type Relay, type RelayPolicy } from '../../platform/email/relay.ts';
 import type { Sending } from '../../platform/email/sending.ts';
 import { failHeldJobs, holdJobs } from '../../platform/jobs/queries.ts';
@@ -44,7 +44,7 @@ export function createSending({ db, config, policy, serviceKinds, ownAtOnce }: S
     } catch (error) {
       if (isAboutEmail(error)) throw error;
       const failures = (await findRelayState(db, shopId))?.failures ?? 0;
-      const [problem, answer] = [relayProblemOf(error), answerOf(error)];
+      const [problem, answer] = [relayProblemOf(error), serverAnswer(error)];
       const until = new Date(db.serviceNow.getTime() + pauseAfter(failures, problem));
       await recordRelayFailure(db, shopId, { updatedAt: relay.updatedAt, problem, answer, until });
       throw new Postponed(`${WAITED_TOO_LONG}: ${answer}`, until, error);

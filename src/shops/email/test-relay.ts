@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts';
 import { newId } from '../../kernel/ids.ts';
 import { rawEmail } from '../../platform/email/delivery.ts';
-import { answerOf, relayProblemOf, type RelayProblem } from '../../platform/email/outcome.ts';
+import { serverAnswer, relayProblemOf, type RelayProblem } from '../../platform/email/outcome.ts';
 import { sendByRelay, type RelayPolicy } from '../../platform/email/relay.ts';
 import { loadWay, recordRelaySuccess } from './relay-queries.ts';
 
@@ -56,7 +56,7 @@ export async function testRelay(
   } catch (error) {
     const { command } = error as { command?: string };
     const problem = command === 'RCPT TO' || command === 'DATA' ? 'recipient' : relayProblemOf(error);
-    return { problem, answer: answerOf(error) };
+    return { problem, answer: serverAnswer(error) };
   }
   await recordRelaySuccess(db, shopId);
   return undefined;

@@ -5,7 +5,7 @@ import { messagesIn } from '../../kernel/messages.ts';
 import { isDraft } from './draft.ts';
 import type { LegalContent, PageName } from './schema.ts';
 
-export async function findPage(
+export async function findLegalPage(
   db: Queries,
   shopId: string,
   page: PageName,
@@ -80,7 +80,7 @@ export function findPageNames(db: Queries, shopId: string, locale: string) {
     from legal_page where shop_id = ${shopId} and locale = ${locale}`);
 }
 
-export async function replacePage(
+export async function replaceLegalPage(
   tx: Transaction,
   shopId: string,
   page: PageName,

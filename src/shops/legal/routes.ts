@@ -8,7 +8,7 @@ import { LocaleParameter } from '../../http/schemas.ts';
 import { recordEvents } from '../../platform/events/log.ts';
 import { moveSettingsVersion } from '../shop/queries.ts';
 import { shopSettings } from '../settings/settings.ts';
-import { findPage, findPageNames, replacePage } from './queries.ts';
+import { findLegalPage, findPageNames, replaceLegalPage } from './queries.ts';
 import { PAGES, Summary, WritingLocale, type LegalContent, type PageName } from './schema.ts';
 
 export const listLegalPages = operation({
@@ -79,7 +79,7 @@ export function legalOperations(api: Operations): void {
     api.read(read, async ({ db, shopId, query }) => {
       // A legal text holds in its own language, so a page that lacks a locale does not borrow another's.
       const locale = readingLocale(query.locale, await shopSettings(db, shopId));
-      return (await findPage(db, shopId, page, locale)) ?? {};
+      return (await findLegalPage(db, shopId, page, locale)) ?? {};
     });
 
     api.write(update, async ({ tx, shopId, query, body }) => {
@@ -91,12 +91,12 @@ export function legalOperations(api: Operations): void {
       // Every page of the storefront names the legal ones.
       await moveSettingsVersion(tx, shopId);
       const content = contentOf(body, Object.keys(request.properties));
-      if (!isDeepStrictEqual(await findPage(tx, shopId, page, locale), content)) {
+      if (!isDeepStrictEqual(await findLegalPage(tx, shopId, page, locale), content)) {
         recordEvents(tx, shopId, [
           { type: 'SETTINGS_CHANGED', resourceId: null, data: { changed: [`legal/${page}`] } },
         ]);
       }
-      return replacePage(tx, shopId, page, locale, content);
+      return replaceLegalPage(tx, shopId, page, locale, content);
     });
   }
 }

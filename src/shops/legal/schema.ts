@@ -7,9 +7,9 @@ const line = (description: string, example: string, maxLength = 255) =>
   Type.String({ description, examples: [example], maxLength });
 
 /** Seventy printed pages: longer than any legal text of a shop. Its page is rendered in one go. */
-export const MAX_TEXT_LENGTH = 200_000;
+export const MAX_LEGAL_TEXT_LENGTH = 200_000;
 
-const markup = (description: string, example: string, maxLength = MAX_TEXT_LENGTH) =>
+const markup = (description: string, example: string, maxLength = MAX_LEGAL_TEXT_LENGTH) =>
   Type.String({ description, examples: [example], maxLength });
 
 const contentTexts = {

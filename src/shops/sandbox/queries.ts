@@ -83,7 +83,7 @@ export async function insertEmail(db: Queries, shopId: string, email: SandboxEma
 const columns = sql`upper(email_id::text) as "emailId", at, kind, recipient, subject, body, attachments`;
 
 /** The newest first. */
-export function findEmails(db: Queries, shopId: string) {
+export function findSandboxEmails(db: Queries, shopId: string) {
   return db.many<SandboxEmail>(sql`
     select ${columns} from sandbox_email where shop_id = ${shopId} order by email_id desc limit ${MAX_EMAILS}`);
 }

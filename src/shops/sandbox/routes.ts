@@ -8,7 +8,7 @@ import { Id, Nullable, Timestamp } from '../../http/schemas.ts';
 import { runCleanupOfShop, type CleanupStep } from '../../platform/cleanup.ts';
 import { shopSettings, type Sandbox } from '../settings/settings.ts';
 import { momentAfter, parseDuration } from './duration.ts';
-import { findEmails, lockSandbox, MAX_EMAILS, updateClock } from './queries.ts';
+import { findSandboxEmails, lockSandbox, MAX_EMAILS, updateClock } from './queries.ts';
 
 /** Milliseconds by which a clock may be ahead in all: ten years. The table has the same bound. */
 const MAX_AHEAD = 3_654 * 86_400_000;
@@ -135,7 +135,7 @@ export function sandboxOperations(
   });
 
   api.read(listSandboxEmails, async ({ db: shopDb, shopId }) => {
-    const rows = await findEmails(shopDb, shopId);
+    const rows = await findSandboxEmails(shopDb, shopId);
     return {
       items: rows.map(({ at, recipient: to, body: text, ...email }) => ({
         ...email,

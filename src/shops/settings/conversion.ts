@@ -70,7 +70,7 @@ function withIds<Current extends StoredSettings>(next: Current, current: Current
 }
 
 /** The settings as a file that holds every section. */
-export function documentOf(
+export function settingsAsFile(
   settings: StoredSettings,
   options: { textsByLocale?: boolean } = {},
 ): SettingsFile {

@@ -1,4 +1,4 @@
-import { documentOf } from './conversion.ts';
+import { settingsAsFile } from './conversion.ts';
 import { shown } from './problem.ts';
 import type { SectionName, SettingsFile } from './schema.ts';
 import type { Settings } from './settings.ts';
@@ -6,7 +6,7 @@ import type { Settings } from './settings.ts';
 /** The differences by section: `~ taxClasses.standard.rates.DE: 19 -> 16`. Sections without a difference are absent. */
 export function settingsChanges(before: Settings, after: Settings): Map<SectionName, readonly string[]> {
   // Texts by locale, so that one more translation is one more line.
-  const [old, next] = [before, after].map((settings) => documentOf(settings, { textsByLocale: true }));
+  const [old, next] = [before, after].map((settings) => settingsAsFile(settings, { textsByLocale: true }));
   const sections = (Object.keys(next!) as SectionName[]).map(
     (section) => [section, [...changes(section, old![section], next![section])]] as const,
   );

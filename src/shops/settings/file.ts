@@ -6,7 +6,7 @@ import { recordEvents } from '../../platform/events/log.ts';
 import { runInThread } from '../../platform/thread.ts';
 import type { DomainPolicy } from '../shop/domain-policy.ts';
 import { contentProblems } from './checks.ts';
-import { documentOf, settingsWith, type NewIdOf } from './conversion.ts';
+import { settingsAsFile, settingsWith, type NewIdOf } from './conversion.ts';
 import { refuseBeyondPlan } from './beyond-plan.ts';
 import { settingsChanges } from './diff.ts';
 import { PROOF_NEEDED } from './domains.ts';
@@ -181,7 +181,7 @@ export async function exportSettings(
   const added = await Promise.all(
     format.sections.map(async (section) => [section.name, await section.read(db, settings)] as const),
   );
-  return { ...documentOf(settings), ...Object.fromEntries(added) };
+  return { ...settingsAsFile(settings), ...Object.fromEntries(added) };
 }
 
 const unknownShop = (shopId: string) => new SettingsProblem([`There is no shop ${JSON.stringify(shopId)}`]);

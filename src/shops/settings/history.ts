@@ -4,7 +4,7 @@ import { insertInto } from '../../db/insert.ts';
 import { sql } from '../../db/sql.ts';
 import { newId, timeOfId } from '../../kernel/ids.ts';
 import type { DomainPolicy } from '../shop/domain-policy.ts';
-import { documentOf } from './conversion.ts';
+import { settingsAsFile } from './conversion.ts';
 import { applySettings, type AppliedSettings } from './file.ts';
 import type { SettingsFormat } from './format.ts';
 import type { SettingsFile } from './schema.ts';
@@ -36,13 +36,13 @@ export async function changeSettings(
   const before = await selectSettings(tx, shopId);
   const applied = await applySettings(tx, shopId, file, format, undefined, domainPolicy);
   if (applied.changes.length === 0) return applied;
-  const found = documentOf(before!);
+  const found = settingsAsFile(before!);
   const isFoundNew = !isDeepStrictEqual(await findLastFile(tx, shopId), found);
   await tx.run(
     insert(shopId, [
       // The state before the change is recorded as well where it has another origin, so that it can be restored.
       ...(isFoundNew ? [rowOf(new Date(tx.now.getTime() - 1), null, [], found)] : []),
-      rowOf(tx.now, author, applied.changes, documentOf((await selectSettings(tx, shopId))!)),
+      rowOf(tx.now, author, applied.changes, settingsAsFile((await selectSettings(tx, shopId))!)),
     ]),
   );
   await deleteOldVersions(tx, shopId);

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { documentOf } from './conversion.ts';
+import { settingsAsFile } from './conversion.ts';
 import { isAmount } from './fields.ts';
 import type { Problem } from './problem.ts';
 import { SettingsSchema, type SectionName, type SettingsFile } from './schema.ts';
@@ -33,7 +33,7 @@ export function* missingSectionProblems(file: SettingsFile, current: Settings): 
 
 /** Single amounts come before lists of them. */
 function sectionsWithAmounts(settings: Settings): SectionName[] {
-  const document = documentOf(settings);
+  const document = settingsAsFile(settings);
   const sections = Object.entries(SettingsSchema.properties) as [SectionName, TSchema][];
   const names = sections.filter(([name, schema]) => hasAmount(schema, document[name])).map(([name]) => name);
   const isList = (name: SectionName) => Number(Array.isArray(document[name]));

@@ -8,13 +8,13 @@ export interface Problem {
   /** In English, as the command line and the API say it. */
   text: string;
   /** The broken rule, for the admin, which shows it in the reader's language. */
-  rule: Rule;
+  rule: SettingsRule;
   /** Its place in a file that was parsed. */
   line?: number | undefined;
 }
 
 /** A rule by its name, with the other values of its message. */
-export type Rule =
+export type SettingsRule =
   | { name: PlainRule }
   | { [Name in keyof RuleValues]: { name: Name } & Readonly<RuleValues[Name]> }[keyof RuleValues];
 
@@ -267,7 +267,7 @@ function typeRule({ type }: SchemaPart) {
 }
 
 /** With an example, if there is one that can be typed. */
-function formRule({ examples }: SchemaPart): Rule {
+function formRule({ examples }: SchemaPart): SettingsRule {
   const example = examples?.[0];
   const canBeTyped = typeof example === 'string' || typeof example === 'number';
   return canBeTyped ? { name: 'formLike', example: String(example) } : { name: 'form' };

@@ -30,10 +30,10 @@ import { Accounting } from './schema/accounting.ts';
 import { Assistants } from './schema/assistants.ts';
 import { Reviews } from './schema/reviews.ts';
 import { Visibility } from './schema/visibility.ts';
-import { Manufacturer, ProducerRegistration, OrderPage, Returns, Withdrawal } from './schema/law.ts';
+import { Manufacturer, ProducerRegistration, OrderPageTexts, Returns, Withdrawal } from './schema/law.ts';
 import { Theme, AppScripts, Home, Feeds } from './schema/storefront.ts';
 import { Menus } from './schema/menus.ts';
-import { Newsletter, UnitNames, Units, Mails } from './schema/texts.ts';
+import { Newsletter, UnitNameTexts, Units, Mails } from './schema/texts.ts';
 
 /**
  * The settings of a shop, each with its place in the settings file, its type, its bounds, its description for editors,
@@ -189,6 +189,14 @@ export const SettingsSchema = Section(
         ),
       ),
     ),
+    quickOrder: Setting(
+      Type.Boolean({
+        description:
+          'The cart links to a page on which customers type or paste product numbers and quantities.',
+        examples: [true],
+      }),
+      false,
+    ),
     crossSellingTitle: Setting(
       NullableText('The heading above the related products of a product; null removes it.', 'Goes well with'),
       null,
@@ -314,7 +322,7 @@ export const SettingsSchema = Section(
     feeds: Setting(Feeds, {}),
     assistants: Setting(Assistants, {}),
     reviews: Setting(Reviews, {}),
-    orderPage: Setting(OrderPage, {}),
+    orderPage: Setting(OrderPageTexts, {}),
     returns: Setting(Returns, {}),
     withdrawal: Setting(Withdrawal, {}),
     accessibility: Setting(
@@ -329,7 +337,7 @@ export const SettingsSchema = Section(
   {
     description:
       'Settings of a shop. A section that is absent stays as it is, a section that is present is replaced as a whole.',
-    definitions: { unitNames: UnitNames },
+    definitions: { unitNames: UnitNameTexts },
     names: { newsletters: 'newsletterCampaigns', mails: 'mailTexts' },
   },
 );

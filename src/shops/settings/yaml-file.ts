@@ -10,7 +10,7 @@ import {
   type ParsedNode,
 } from 'yaml';
 
-import { MAX_PROBLEMS, type Rule } from './problem.ts';
+import { MAX_PROBLEMS, type SettingsRule } from './problem.ts';
 
 /** Characters and lines of a settings file: a thousand manufacturers with addresses fit in. */
 export const MAX_SETTINGS_FILE = { characters: 500_000, lines: 10_000 };
@@ -26,7 +26,7 @@ export interface YamlFile {
 export interface YamlProblem {
   line?: number;
   text: string;
-  rule: Rule;
+  rule: SettingsRule;
 }
 
 export const lineKey = (path: readonly (string | number)[]): string => path.join('\n');

@@ -3,7 +3,7 @@ import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { OTHER_FILES, type MediaStorage } from '../../platform/media/storage.ts';
-import { replacePage } from '../legal/queries.ts';
+import { replaceLegalPage } from '../legal/queries.ts';
 import { applySettings } from '../settings/file.ts';
 import { logoOf, toPng } from './draw-logo.ts';
 import { insertShop, type NewShop } from './insert-shop.ts';
@@ -32,5 +32,5 @@ export async function createShop(tx: Transaction, media: MediaStorage, shop: New
   await tx.run(sql`
     update category set name = ${{ [locale]: messagesIn(locale).newShop.homePage }}
     where shop_id = ${shopId} and parent_id is null`);
-  for (const [page, content] of legalDrafts(shop)) await replacePage(tx, shopId, page, locale, content);
+  for (const [page, content] of legalDrafts(shop)) await replaceLegalPage(tx, shopId, page, locale, content);
 }

@@ -1,7 +1,7 @@
 import { isLoopback, type Config } from '../../config.ts';
 import type { Queries } from '../../db/database.ts';
 import type { DemoAccess } from '../../http/demo-access.ts';
-import { planOfShop, type Plan } from '../../platform/plans/plans.ts';
+import { planOfShop, type HostPlan } from '../../platform/plans/plans.ts';
 
 /** Which domains a shop may name, and whether it uses them at once. */
 export interface DomainPolicy {
@@ -10,7 +10,7 @@ export interface DomainPolicy {
   /** false: only programs on this machine can call, so a new domain is used without a proof. */
   needsProof: boolean;
   /** The plan of a shop, which may limit what its settings can name. Absent: there is none. */
-  planOf?: (db: Queries, shopId: string) => Promise<Plan | undefined>;
+  planOf?: (db: Queries, shopId: string) => Promise<HostPlan | undefined>;
 }
 
 /** `requestHost` is the host at which the person naming the domain reached the service, if by a request. */

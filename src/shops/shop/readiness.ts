@@ -3,7 +3,7 @@ import { PAGES, type PageName } from '../legal/schema.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** What a shop needs before it sells, in the order in which a merchant does it. */
-export const STEPS = [
+export const READINESS_STEPS = [
   'address',
   'taxNumber',
   'bankAccount',
@@ -13,7 +13,7 @@ export const STEPS = [
   'testOrder',
 ] as const;
 
-export type StepKey = (typeof STEPS)[number];
+export type StepKey = (typeof READINESS_STEPS)[number];
 
 /** The facts of a shop that decide whether it may open. */
 export interface ReadinessFacts {

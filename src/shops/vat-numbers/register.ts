@@ -14,7 +14,7 @@ const MAX_RUNNING_OF_SHOP = 4;
 const MAX_PER_HOUR = 300;
 const HOUR = 3_600_000;
 /** Milliseconds for which an answer counts without another question. */
-export const FRESH_FOR = 10 * 60_000;
+export const CHECK_FRESH_FOR = 10 * 60_000;
 
 export interface VatRegister {
   /** Never throws, and answers within the budget. Call it outside of transactions. */
@@ -113,7 +113,7 @@ async function withinBudget(asking: Promise<RegisterAnswer>): Promise<RegisterAn
 
 /** Young enough to count when an order is placed. */
 export function isFresh({ checkedAt }: VatCheck, now: Date): boolean {
-  return now.getTime() - Date.parse(checkedAt) < FRESH_FOR;
+  return now.getTime() - Date.parse(checkedAt) < CHECK_FRESH_FOR;
 }
 
 /** What VAT numbers of customers are checked with. */

@@ -5,7 +5,7 @@ import { findOrCreateCustomerOf } from '../../people/accounts/customer.ts';
 import {
   findAccessRequest,
   MAX_COMPANY_LENGTH,
-  MAX_TEXT_LENGTH,
+  MAX_ACCESS_TEXT_LENGTH,
   MAX_VAT_ID_LENGTH,
   saveAccessRequest,
   type AccessRequest,
@@ -31,7 +31,7 @@ export function accessPages(pages: Pages): void {
   pages.get(
     PATH,
     whenSignedIn(async (visit, account) =>
-      // Whoever may enter has nothing to ask for.
+      // A shopper who may enter has nothing to ask for.
       visit.access === 'members'
         ? pageOf(visit, account, await requestOf(visit, account))
         : new Redirect(shopPath(visit, '')),
@@ -63,7 +63,7 @@ export function accessPages(pages: Pages): void {
     {
       perHour: REQUESTS_PER_HOUR,
       limits: {
-        texts: { company: MAX_COMPANY_LENGTH, vatId: MAX_VAT_ID_LENGTH, text: MAX_TEXT_LENGTH },
+        texts: { company: MAX_COMPANY_LENGTH, vatId: MAX_VAT_ID_LENGTH, text: MAX_ACCESS_TEXT_LENGTH },
       },
     },
   );
@@ -120,7 +120,8 @@ function form(visit: Visit, refused: Typed | undefined): Markup {
     </div>
     <div class="field">
       <label for="text">${messages.message}</label>
-      <textarea id="text" name="text" rows="4" maxlength="${MAX_TEXT_LENGTH}">${refused?.text}</textarea>
+      <textarea id="text" name="text" rows="4" maxlength="${MAX_ACCESS_TEXT_LENGTH}">
+${refused?.text}</textarea>
     </div>
     <button class="button">${messages.send}</button>
   </form>`;

@@ -13,7 +13,12 @@ import {
   updateAddress,
   type AddressRow,
 } from '../../people/accounts/queries.ts';
-import { addressFields, fieldErrors, parseAddress, type AddressValues } from '../checkout/address-form.ts';
+import {
+  checkoutAddressFields,
+  fieldErrors,
+  parseAddress,
+  type AddressValues,
+} from '../checkout/address-form.ts';
 import { addressValues, errorList, parseAddresses } from '../checkout/address-step.ts';
 import { businessFields, businessForm } from '../checkout/business-fields.ts';
 import type { Page } from '../page.ts';
@@ -157,7 +162,8 @@ function formPage(
     ...(problems.length > 0 && { status: 400 }),
     main: html`${errorList(visit, errors, form)}
       <form class="narrow" method="post" action="${shopPath(visit, path)}">
-        ${addressFields(visit, part)} ${businessFields(visit, part, business, { hasReferences: false })}
+        ${checkoutAddressFields(visit, part)}
+        ${businessFields(visit, part, business, { hasReferences: false })}
         <p>
           <button class="button">${messages.save}</button>
           <a class="quiet" href="${shopPath(visit, PATH)}">${messages.cancel}</a>

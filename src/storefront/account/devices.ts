@@ -5,7 +5,7 @@ import {
   deleteOtherSessions,
   deleteSession,
   findSessions,
-  type SessionRow,
+  type AccountSessionRow,
 } from '../../people/accounts/queries.ts';
 import type { Pages } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
@@ -58,7 +58,7 @@ export function accountDevices(pages: Pages): void {
   );
 }
 
-function sessionLine(visit: Visit, session: SessionRow, isCurrent: boolean): Markup {
+function sessionLine(visit: Visit, session: AccountSessionRow, isCurrent: boolean): Markup {
   const messages = messagesIn(visit.locale).storefront.account.security;
   const name = deviceText(visit, session);
   const since = messages.since({ date: mediumDateText(visit, session.createdAt) });

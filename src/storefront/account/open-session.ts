@@ -6,7 +6,7 @@ import { findOrCreateCustomerOf } from '../../people/accounts/customer.ts';
 import {
   deleteSession,
   findOrCreateAccount,
-  insertSession,
+  insertAccountSession,
   updateAccountCart,
   updateAccountLocale,
 } from '../../people/accounts/queries.ts';
@@ -25,7 +25,7 @@ export interface OpenedSession {
 }
 
 /** Opens a session of the account with this address, which is now confirmed. Its token has never been used before. */
-export async function openSession(
+export async function openAccountSession(
   tx: Transaction,
   visit: Visit,
   email: string,
@@ -34,7 +34,7 @@ export async function openSession(
   const { shopId, account: former } = visit;
   const account = await findOrCreateAccount(tx, shopId, email);
   const token = newSecret(32);
-  await insertSession(tx, shopId, account.accountId, {
+  await insertAccountSession(tx, shopId, account.accountId, {
     tokenHash: secretHash(token),
     ...browserName(userAgent),
   });

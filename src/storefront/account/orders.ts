@@ -1,4 +1,4 @@
-import { findDeliveries } from '../../downloads/delivery-queries.ts';
+import { findDownloadDeliveries } from '../../downloads/delivery-queries.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { formatMoney } from '../../kernel/money.ts';
@@ -22,7 +22,7 @@ export function accountOrders(pages: Pages, tokens: OrderTokens): void {
         countAccountOrders(db, shopId, account.email),
         findAccountOrders(db, shopId, account.email, { limit: PER_PAGE, offset: (page - 1) * PER_PAGE }),
       ]);
-      const deliveries = await findDeliveries(
+      const deliveries = await findDownloadDeliveries(
         db,
         shopId,
         orders.map(({ orderId }) => orderId),

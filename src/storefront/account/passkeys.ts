@@ -25,7 +25,7 @@ import type { Session } from '../session.ts';
 import { shopName, shopPath, type Visit } from '../visit.ts';
 import { mediumDateText, whenFormSignedIn } from './account-page.ts';
 import { deviceText } from './browser-text.ts';
-import { continueSignedIn, openSession } from './open-session.ts';
+import { continueSignedIn, openAccountSession } from './open-session.ts';
 import type { SignedInAccount } from './signed-in-account.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
@@ -63,7 +63,7 @@ export function passkeyPages(pages: Pages): void {
               const counter = await verifiedCounter(siteOf(visit), asked.challenge, text, passkey);
               if (counter === undefined) return undefined;
               await updatePasskey(tx, shopId, credentialId, counter);
-              return openSession(tx, visit, passkey.email, userAgent);
+              return openAccountSession(tx, visit, passkey.email, userAgent);
             })
           : undefined;
       if (opened) return continueSignedIn(visit, opened, undefined);

@@ -20,7 +20,7 @@ import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import type { SignInTarget } from '../session.ts';
 import { legalNames, shopPath, type Visit } from '../visit.ts';
-import { continueSignedIn, openSession } from './open-session.ts';
+import { continueSignedIn, openAccountSession } from './open-session.ts';
 import { passkeyScript, passkeySignInForm } from './passkeys.ts';
 import { Redirect } from '../../http/page-kit.ts';
 
@@ -77,7 +77,7 @@ export function signInPages(pages: Pages, codes: SignInCodes): void {
         if (!counted) return { triesLeft: 0 };
         if (!codes.isDigits(shopId, requestId, typed)) return { triesLeft: MAX_ATTEMPTS - counted.attempts };
         const request = await takeRequest(tx, shopId, requestId);
-        return request ? openSession(tx, visit, request.email, userAgent) : { triesLeft: 0 };
+        return request ? openAccountSession(tx, visit, request.email, userAgent) : { triesLeft: 0 };
       });
       if ('triesLeft' in outcome) {
         return digitsPage(visit, email, await passkeySignInForm(visit), outcome.triesLeft);
@@ -102,7 +102,7 @@ export function signInPages(pages: Pages, codes: SignInCodes): void {
       if (requestId === undefined) return expiredPage(visit);
       const opened = await db.transaction(async (tx) => {
         const request = await takeRequest(tx, shopId, requestId);
-        return request && openSession(tx, visit, request.email, userAgent);
+        return request && openAccountSession(tx, visit, request.email, userAgent);
       });
       if (!opened) return expiredPage(visit);
       const isAskedHere = session.signIn?.requestId === requestId;

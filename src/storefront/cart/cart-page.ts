@@ -15,6 +15,9 @@ import {
 } from './visitor-cart.ts';
 import { amountWithUnit } from '../../http/amount-text.ts';
 import { moneyText, priceText } from '../../http/price-text.ts';
+import { MAX_CODE_LENGTH } from '../../coupons/campaign.ts';
+import { codeForm, type RejectedCode } from './code-form.ts';
+import { quickOrderLink } from './quick-order.ts';
 import { cartLinePicture, cartLineText, partList, waitNote, summary, type Line } from './cart-summary.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { cartEvents, cartForApps } from '../scripts/events.ts';
@@ -31,7 +34,7 @@ export interface Rejection {
   message?: string;
   /** The message about the quantity of a line. */
   line?: { lineItemId: string; message: string };
-  coupon?: { code: string; message: string };
+  coupon?: RejectedCode;
 }
 
 export async function cartPage(
@@ -64,6 +67,7 @@ export async function cartPage(
             <h1>${messages.title}</h1>
             <p>${messages.empty}</p>
             <p><a class="button" href="${shopPath(visit, '')}">${messages.continueShopping}</a></p>
+            ${quickOrderLink(visit)}
           </div>`
         : html`<h1>${messages.title}</h1>
             ${cartContent(visit, visitorCart, rejection)}`
@@ -90,6 +94,7 @@ function cartContent(visit: Visit, visitorCart: VisitorCart, rejection: Rejectio
       ${couponForm(visit, visitorCart, rejection)}
       ${checkoutLink(visit, visitorCart, checkoutObstacle(visitorCart))}
       <p><a class="quiet" href="${shopPath(visit, '')}">${messages.continueShopping}</a></p>
+      ${quickOrderLink(visit)}
     </section>
   </div>`;
 }
@@ -202,37 +207,29 @@ function nextPromotions({ locale }: Visit, { priced: { totals, content }, settin
 function couponForm(visit: Visit, { cart, view }: VisitorCart, rejection: Rejection | undefined): Markup {
   const messages = messagesIn(visit.locale).storefront.cart;
   const { couponLineItem } = view.lineItemContainer;
-  const error = rejection?.coupon;
   return html`${
-      couponLineItem &&
-      html`${
-          couponLineItem.validationErrors.length > 0 &&
-          html`<div class="notice">
-            <p class="error">${messages.inactiveCoupon}</p>
-            <ul>
-              ${couponLineItem.validationErrors.map((problem) => html`<li>${messages.problems[problem]}</li>`)}
-            </ul>
-          </div>`
-        }
-        <form method="post" action="${shopPath(visit, '/cart/coupon/remove')}">
-          <button class="quiet">${messages.removeCoupon({ code: cart.couponCodeKey ?? '' })}</button>
-        </form>`
-    }
-    <form class="field" method="post" action="${shopPath(visit, '/cart/coupon')}">
-      <label for="code">${messages.couponCode}</label>
-      <input
-        id="code"
-        name="code"
-        maxlength="100"
-        required
-        autocomplete="off"
-        autocapitalize="characters"
-        value="${error?.code ?? ''}"
-        ${error && html`aria-invalid="true" aria-describedby="code-error"`}
-      />
-      ${error && html`<p class="error" id="code-error">${error.message}</p>`}
-      <button class="quiet">${messages.redeem}</button>
-    </form>`;
+    couponLineItem &&
+    html`${
+        couponLineItem.validationErrors.length > 0 &&
+        html`<div class="notice">
+          <p class="error">${messages.inactiveCoupon}</p>
+          <ul>
+            ${couponLineItem.validationErrors.map((problem) => html`<li>${messages.problems[problem]}</li>`)}
+          </ul>
+        </div>`
+      }
+      <form method="post" action="${shopPath(visit, '/cart/coupon/remove')}">
+        <button class="quiet">${messages.removeCoupon({ code: cart.couponCodeKey ?? '' })}</button>
+      </form>`
+  }
+  ${codeForm(visit, {
+    path: '/cart/coupon',
+    id: 'code',
+    label: messages.couponCode,
+    maxLength: MAX_CODE_LENGTH,
+    button: messages.redeem,
+    rejected: rejection?.coupon,
+  })}`;
 }
 
 /** The link to the checkout, or the reason why there is none. */

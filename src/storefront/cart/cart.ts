@@ -3,26 +3,19 @@ import type { CartChange, CartRow } from '../../carts/cart.ts';
 import { CartGone } from '../../carts/cart-store.ts';
 import { applyCoupon, removeCoupon } from '../../carts/changes.ts';
 import { couponLimit, UnknownCoupon } from '../../carts/coupon-limit.ts';
-import {
-  addLine,
-  LimitReached,
-  removeLine,
-  setQuantity,
-  SoldOut,
-  WrongCustomText,
-} from '../../carts/lines.ts';
+import { addLine, removeLine, setQuantity, WrongCustomText } from '../../carts/lines.ts';
 import type { Cart } from '../../carts/schema.ts';
 import { couponKey } from '../../coupons/campaign.ts';
-import { HttpError, isRefusal, Refusal, ValidationError } from '../../http/errors.ts';
+import { HttpError, isRefusal } from '../../http/errors.ts';
 import { givenText } from '../../catalogue/products/custom-text.ts';
 import { MAX_CUSTOM_TEXT_LENGTH } from '../../catalogue/products/custom-text.ts';
-import { customTextMessage } from '../product/customisation.ts';
 import { MAX_PARTS } from '../../catalogue/products/bundles.ts';
-import { GIFT_CARD_LIMITS, giftCardMessage, typedGiftCard } from '../product/gift-card-fields.ts';
+import { GIFT_CARD_LIMITS, typedGiftCard } from '../product/gift-card-fields.ts';
 import type { GiftCardRequest } from '../../giftcards/wish.ts';
 import { isId } from '../../kernel/ids.ts';
 import { DRAWER_PATH, drawerPage } from './cart-drawer.ts';
 import { cartPage } from './cart-page.ts';
+import { parseQuantity, rejectionText } from './line-form.ts';
 import {
   findVisitorCart,
   updateVisitorCart,
@@ -31,7 +24,7 @@ import {
   shopperOf,
   shortName,
 } from './visitor-cart.ts';
-import { amountWithUnit, formatNumber } from '../../http/amount-text.ts';
+import { amountWithUnit } from '../../http/amount-text.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
@@ -149,11 +142,6 @@ export function cart(pages: Pages): void {
   pages.post('/cart/coupon/remove', async (visit) =>
     changeAndShow(visit, (cart) => removeCoupon(cart), storeUpdatedCart(visit)),
   );
-}
-
-/** Accepts `2`, `1.5` and `1,5`. undefined: the text is not a quantity. */
-function parseQuantity(text: string): number | undefined {
-  return /^\d{1,7}(?:[.,]\d{1,6})?$/.test(text) ? Number(text.replace(',', '.')) : undefined;
 }
 
 const rounded = (amount: number) => Number(amount.toFixed(6));
@@ -278,16 +266,4 @@ async function rejectQuantity(
   const messages = messagesIn(visit.locale).storefront.cart;
   const message = error ? rejectionText(visit, error) : messages.wrongQuantity;
   return cartPage(visit, await findVisitorCart(visit), { status: 400, line: { lineItemId, message } });
-}
-
-/** The message for a product that could not be added. */
-function rejectionText({ locale }: Visit, error: Error): string {
-  const messages = messagesIn(locale).storefront.cart;
-  if (error instanceof SoldOut) return messages.currentlySoldOut;
-  if (error instanceof LimitReached) return messages.atMost({ amount: formatNumber(error.limit, locale) });
-  if (error instanceof WrongCustomText) return customTextMessage(locale, error.code);
-  const ofGiftCard = giftCardMessage(error, locale);
-  if (ofGiftCard !== undefined) return ofGiftCard;
-  if (error instanceof Refusal && error.code === 'PART_NOT_CHOSEN') return messages.choosePart;
-  return error instanceof ValidationError ? messages.wrongQuantity : messages.notForSale;
 }

@@ -205,7 +205,7 @@ export interface FormPart {
 }
 
 /** The fields of an address, in the order of its country. */
-export function addressFields(visit: Visit, form: FormPart): Markup {
+export function checkoutAddressFields(visit: Visit, form: FormPart): Markup {
   const { part, values } = form;
   const { settings } = visit;
   const { country = '' } = values;

@@ -7,7 +7,7 @@ import { ValidationError, type FieldProblem } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import {
   addressField,
-  addressFields,
+  checkoutAddressFields,
   parseAddress,
   labelOf,
   fieldErrors,
@@ -203,7 +203,7 @@ export async function addressPage(
           <fieldset>
             <legend><h2>${messages.billingAddress}</h2></legend>
             ${addressField(visit, formOf('billing'), 'emailAddress')}
-            ${addressFields(visit, formOf('billing'))}
+            ${checkoutAddressFields(visit, formOf('billing'))}
             ${businessFields(visit, formOf('billing'), form.business ?? { isBusiness: false, ...NO_REFERENCES }, { hasReferences: true })}
           </fieldset>
           <div class="field">
@@ -214,7 +214,7 @@ export async function addressPage(
           </div>
           <fieldset class="elsewhere">
             <legend><h2>${messages.deliveryAddress}</h2></legend>
-            ${addressFields(visit, formOf('shipping'))}
+            ${checkoutAddressFields(visit, formOf('shipping'))}
           </fieldset>
           <p><button class="button">${messages.continue}</button></p>
         </form>`,

@@ -1,24 +1,19 @@
 import { addGiftCard, outstandingAfter, removeGiftCard } from '../../carts/gift-cards.ts';
 import { giftCardLimit, UnknownGiftCard } from '../../carts/gift-card-limit.ts';
 import type { VisitorCart } from '../../checkout/visitor-cart.ts';
-import { giftCardCodeHash, MAX_CODE_LENGTH } from '../../giftcards/code.ts';
+import { giftCardCodeHash, MAX_GIFT_CARD_CODE_LENGTH } from '../../giftcards/code.ts';
 import { findGiftCardByCode, hasGiftCards } from '../../giftcards/queries.ts';
 import { isRefusal, Refusal } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { Redirect } from '../../http/page-kit.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { messagesIn } from '../../kernel/messages.ts';
-import type { Payment } from '../../orders/manage-queries.ts';
+import type { OrderPayment } from '../../orders/manage-queries.ts';
+import { codeForm, type RejectedCode } from '../cart/code-form.ts';
 import { setSessionCart, updateVisitorCart } from '../cart/visitor-cart.ts';
 import type { Page } from '../page.ts';
 import type { ShopFormRequest } from '../pages.ts';
 import { shopPath, type Visit } from '../visit.ts';
-
-/** A code that was not accepted; the message stands beside its field. */
-export interface RejectedCode {
-  code: string;
-  message: string;
-}
 
 /** The cards of the cart, and the field for the code of another one. */
 export async function giftCardForms(
@@ -39,21 +34,14 @@ export async function giftCardForms(
           <button class="quiet">${messages.remove({ end })}</button>
         </form>`,
     )}
-    <form class="field" method="post" action="${shopPath(visit, '/checkout/gift-cards')}">
-      <label for="gift-card">${messages.code}</label>
-      <input
-        id="gift-card"
-        name="code"
-        maxlength="${MAX_CODE_LENGTH}"
-        required
-        autocomplete="off"
-        autocapitalize="characters"
-        value="${rejected?.code ?? ''}"
-        ${rejected && html`aria-invalid="true" aria-describedby="gift-card-error"`}
-      />
-      ${rejected && html`<p class="error" id="gift-card-error">${rejected.message}</p>`}
-      <button class="quiet">${messages.add}</button>
-    </form>
+    ${codeForm(visit, {
+      path: '/checkout/gift-cards',
+      id: 'gift-card',
+      label: messages.code,
+      maxLength: MAX_GIFT_CARD_CODE_LENGTH,
+      button: messages.add,
+      rejected,
+    })}
   </section>`;
 }
 
@@ -72,7 +60,7 @@ export function giftCardSums(visit: Visit, { giftCards, priced, cart }: VisitorC
 /** The same of an order. */
 export function orderCardSums(
   visit: Visit,
-  payments: readonly Pick<Payment, 'kind' | 'amount' | 'giftCardId'>[],
+  payments: readonly Pick<OrderPayment, 'kind' | 'amount' | 'giftCardId'>[],
   rest: { left: number; currency: string },
 ): Markup | false {
   const { title } = messagesIn(visit.locale).storefront.checkout.giftCards;

@@ -74,7 +74,7 @@ const RENDERERS: { readonly [Name in BlockType]: Renderer<Name> } = {
   picture(block, context) {
     const { picture, alt, caption, link } = block;
     const image = pictureView(context, picture, alt, WIDE);
-    const href = link === undefined ? undefined : addressOf(context.visit, link);
+    const href = link === undefined ? undefined : linkAddress(context.visit, link);
     return html`<figure class="figure">
       ${href === undefined ? image : html`<a href="${href}">${image}</a>`}
       ${caption !== undefined && html`<figcaption>${caption}</figcaption>`}
@@ -295,12 +295,12 @@ function framesOf(blocks: readonly Block[], apps: readonly InstalledApp[]): stri
 }
 
 /** A path of the shop keeps the language of the page. */
-export function addressOf(visit: Visit, link: string): string | undefined {
+export function linkAddress(visit: Visit, link: string): string | undefined {
   return link.startsWith('/') ? shopPath(visit, link === '/' ? '' : link) : webAddress(link);
 }
 
 function buttonLink(visit: Visit, link: string, text: string | undefined): Markup | false {
-  const href = addressOf(visit, link);
+  const href = linkAddress(visit, link);
   return (
     href !== undefined &&
     html`<a class="button" href="${href}">${text ?? messagesIn(visit.locale).storefront.front.discover}</a>`

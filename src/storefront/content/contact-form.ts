@@ -4,8 +4,8 @@ import { messagesIn } from '../../kernel/messages.ts';
 import { legalNames, shopPath, type Visit } from '../visit.ts';
 
 export const CONTACT_PATH = '/contact';
-export const MAX_MESSAGE_LENGTH = 5_000;
-export const MAX_NAME_LENGTH = 100;
+export const MAX_CONTACT_LENGTH = 5_000;
+export const MAX_SENDER_NAME_LENGTH = 100;
 
 export interface ContactValues {
   name: string;
@@ -41,7 +41,7 @@ export function contactFields(
         id="${prefix}name"
         name="name"
         value="${values?.name ?? ''}"
-        maxlength="${MAX_NAME_LENGTH}"
+        maxlength="${MAX_SENDER_NAME_LENGTH}"
         autocomplete="name"
         ${attributes('name')}
       />
@@ -68,7 +68,7 @@ export function contactFields(
         name="message"
         rows="6"
         required
-        maxlength="${MAX_MESSAGE_LENGTH}"
+        maxlength="${MAX_CONTACT_LENGTH}"
         ${attributes('message')}
       >
 ${values?.message ?? ''}</textarea>

@@ -13,8 +13,8 @@ import { shopPath, type Visit } from '../visit.ts';
 import {
   CONTACT_PATH,
   contactFields,
-  MAX_MESSAGE_LENGTH,
-  MAX_NAME_LENGTH,
+  MAX_CONTACT_LENGTH,
+  MAX_SENDER_NAME_LENGTH,
   TRAP,
   type ContactProblems,
   type ContactValues,
@@ -54,7 +54,7 @@ export function contactPages(pages: Pages): void {
       }
       return new Redirect(shopPath(visit, `${CONTACT_PATH}/sent`));
     },
-    { perHour: FORMS_PER_HOUR, limits: { texts: { message: MAX_MESSAGE_LENGTH } } },
+    { perHour: FORMS_PER_HOUR, limits: { texts: { message: MAX_CONTACT_LENGTH } } },
   );
 
   pages.get(`${CONTACT_PATH}/sent`, async (visit) => {
@@ -76,7 +76,9 @@ async function requireContactForm({ db, shopId }: Visit): Promise<void> {
 function problemsOf({ locale }: Visit, { name, email, message }: ContactValues): ContactProblems {
   const messages = messagesIn(locale).storefront.content.contact;
   return {
-    ...(name.length > MAX_NAME_LENGTH && { name: messages.longName({ limit: MAX_NAME_LENGTH }) }),
+    ...(name.length > MAX_SENDER_NAME_LENGTH && {
+      name: messages.longName({ limit: MAX_SENDER_NAME_LENGTH }),
+    }),
     ...(!isEmailAddress(email) && { email: messages.wrongEmail }),
     ...(message === '' && { message: messages.noMessage }),
   };

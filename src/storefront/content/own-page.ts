@@ -7,7 +7,7 @@ import {
   findShown,
   type ShownPage,
 } from '../../content/pages/queries.ts';
-import type { Kind } from '../../content/pages/schema.ts';
+import type { PageKind } from '../../content/pages/schema.ts';
 import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
 import { notFound } from '../../http/errors.ts';
@@ -30,7 +30,7 @@ export function ownPagePages(pages: Pages): void {
   pages.get('/posts/:slug', (visit, { params }) => ownPage(visit, 'post', params['slug']!));
 }
 
-async function ownPage(visit: Visit, kind: Kind, slug: string): Promise<PageResponse> {
+async function ownPage(visit: Visit, kind: PageKind, slug: string): Promise<PageResponse> {
   const page = await loadOwnPage(visit, kind, slug);
   if (!page) return otherLanguage(visit, kind, slug);
   if (!isPublic(page, visit.db.now)) throw notFound();
@@ -45,7 +45,7 @@ interface CachedPage {
 const foundCache: CacheKind<CachedPage> = { name: 'found pages', limit: { megabytes: 7 } };
 
 /** Drafts too. Every change of a page changes the version of the settings. */
-async function loadOwnPage(visit: Visit, kind: Kind, slug: string): Promise<ShownPage | undefined> {
+async function loadOwnPage(visit: Visit, kind: PageKind, slug: string): Promise<ShownPage | undefined> {
   const { db, shopId, settings, locale } = visit;
   const cache = db.caches.of(foundCache);
   const key = `${shopId} ${locale} ${kind} ${slug}`;
@@ -64,7 +64,7 @@ async function loadOwnPage(visit: Visit, kind: Kind, slug: string): Promise<Show
  * The address of a page in another language leads to the page in the visitor's own, else in the language of the
  * address, unless the visitor has asked for another one.
  */
-async function otherLanguage(visit: Visit, kind: Kind, slug: string): Promise<Redirect> {
+async function otherLanguage(visit: Visit, kind: PageKind, slug: string): Promise<Redirect> {
   const { db, shopId, locale, settings } = visit;
   const found = await findLocalesOfSlug(db, shopId, kind, slug, settings.locales);
   for (const { pageId, locale: other } of found) {

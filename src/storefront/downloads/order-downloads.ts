@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { consentText, giveConsent } from '../../downloads/consent.ts';
-import { fileOf, takeDownload } from '../../downloads/download.ts';
+import { purchasedFile, takeDownload } from '../../downloads/download.ts';
 import { fileType } from '../../downloads/file-type.ts';
 import type { DownloadLinks } from '../../downloads/links.ts';
 import { readParts } from '../../downloads/part-file.ts';
@@ -20,7 +20,7 @@ import {
   openOrderByToken,
   orderPageWith,
   backLink,
-  partText,
+  describePart,
   type OpenedOrder,
 } from '../order/customer-order.ts';
 import type { Page } from '../page.ts';
@@ -39,7 +39,7 @@ export interface DownloadDeps {
   key: Buffer;
 }
 
-/** The files and licence keys of an order, for whoever has the link to its page. */
+/** The files and licence keys of an order, for people who have the link to its page. */
 export function orderDownloads(pages: Pages, deps: DownloadDeps): void {
   const { tokens, links, media } = deps;
 
@@ -96,7 +96,7 @@ export function orderDownloads(pages: Pages, deps: DownloadDeps): void {
       const { order, activity } = opened;
       const grant = links.grant(shopId, order.orderId, request.params['link']!, db.now);
       const items = grant ? await loadPurchase(db, shopId, { order, activity, key: undefined }) : [];
-      const found = grant && fileOf(items, grant);
+      const found = grant && purchasedFile(items, grant);
       if (!found || !found.item.areFilesOpen || found.file.version !== grant.version) throw notFound();
       return fileAnswer(found.file, shopId, media, request);
     },
@@ -179,7 +179,7 @@ function itemView(visit: Visit, opened: OpenedOrder, item: PurchasedItem): Marku
   const id = `item-${line.lineItemId}`;
   const isWaiting = delivery.beginsAt !== null || delivery.keysWaiting > 0;
   return html`<section class="todo" aria-labelledby="${id}">
-    <h2 id="${id}">${partText(visit, opened, line)}</h2>
+    <h2 id="${id}">${describePart(visit, opened, line)}</h2>
     ${!isOpen && !isWaiting && html`<p>${messages.ended}</p>`} ${keysView(visit, item)}
     ${delivery.keysWaiting > 0 && html`<p>${messages.keysWaiting({ count: delivery.keysWaiting })}</p>`}
     ${delivery.beginsAt !== null && html`<p>${messages.consent}</p>`}

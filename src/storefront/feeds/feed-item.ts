@@ -17,7 +17,7 @@ import type { UnitKey } from '../../kernel/units.ts';
 import { hasZones } from '../../pricing/delivery-offers.ts';
 import { deliverySpan, parseDays, type WorkingDays } from '../../pricing/delivery-span.ts';
 import { taxClassFor } from '../../pricing/tax.ts';
-import { priceOfQuantity } from '../../pricing/unit-price.ts';
+import { priceOfQuantity } from '../../pricing/quantity.ts';
 import { CLASSIFIERS, imageUrl } from '../../platform/media/images.ts';
 import { deliveryPlaces, smallestOrder } from '../product/delivery-places.ts';
 import { productDeliveryDays } from '../product/delivery-span.ts';
@@ -131,19 +131,19 @@ export function feedItem(
   const files = pictureUrls(pictures, shopId, visit.home);
   if (!offer || !isForSale(row, facts, offer.amount, now) || files.length === 0) return undefined;
   const title = titleOf(row, settings, locale);
-  const description = descriptionOf(facts, visit);
+  const description = feedDescription(facts, visit);
   const isDigital = taxClassFor(row.taxClassId ?? row.master?.taxClassId ?? null, settings).digital;
   const query = currency === settings.defaultCurrency ? {} : { currency };
   const { length, width, height } = facts;
   const { color, size, material, pattern, ...labels } = fields;
-  const attributes = withLegalDetails(attributesOf(row, context), facts, context);
+  const attributes = withLegalDetails(feedAttributes(row, context), facts, context);
   return {
     id: feedId(row),
     title: cut(title, MAX_TITLE_LENGTH),
     description: cut(description ?? title, MAX_DESCRIPTION_LENGTH),
     link: absoluteUrl(visit, productPath(row.productNumber), query),
     pictures: files,
-    ...availabilityOf(row, facts, quantity, context),
+    ...feedAvailability(row, facts, quantity, context),
     // Items that are out of stock have a date of their own.
     handling: productDeliveryDays({ facts, isInStock: true, isDigital }, settings)?.handling,
     shipping: hasZones(settings) ? shippingOf(row, facts, isDigital, context) : undefined,
@@ -153,7 +153,7 @@ export function feedItem(
     brand: shortText(facts.manufacturer, 70),
     gtin: gtinOf(facts),
     mpn: shortText(facts.manufacturerProductNumber, 70),
-    category: categoryOf(row, context),
+    category: feedCategory(row, context),
     group: row.master
       ? {
           id: feedId({ productId: row.masterId!, productNumber: row.master.productNumber }),
@@ -177,7 +177,7 @@ export function feedItem(
 }
 
 /** The long description, or else the short one; undefined: it has none in this language nor in the default one. */
-export function descriptionOf(
+export function feedDescription(
   { description, shortDescription }: ProductFacts,
   { settings, locale }: Pick<Visit, 'settings' | 'locale'>,
 ): string | undefined {
@@ -285,7 +285,7 @@ function shippingOf(
 }
 
 /** Orders beyond the stock are accepted if the product or the shop allows them; channels require the latest delivery date. */
-export function availabilityOf(
+export function feedAvailability(
   row: ProductRow,
   facts: ProductFacts,
   quantity: number,
@@ -315,7 +315,10 @@ export function pictureUrls(pictures: FeedRow['pictures'], shopId: string, home:
   });
 }
 
-export function categoryOf({ mainCategory }: ProductRow, { categoryPath }: FeedContext): string | undefined {
+export function feedCategory(
+  { mainCategory }: ProductRow,
+  { categoryPath }: FeedContext,
+): string | undefined {
   if (!mainCategory) return undefined;
   const names = categoryPath(mainCategory.categoryId).map((name) => clean(name).replaceAll('>', ' ').trim());
   const path = names.filter((name) => name !== '').join(' > ');
@@ -345,7 +348,7 @@ const CONDITION_KEYS = ['condition', 'zustand', 'état'];
 const READABLE: readonly string[] = ['string', 'number'];
 
 /** The attributes in the table of the product page. */
-export function attributesOf(
+export function feedAttributes(
   row: ProductRow,
   { visit: { settings, locale } }: { visit: Pick<Visit, 'settings' | 'locale'> },
 ): Pick<FeedItem, 'features' | 'details' | 'condition'> {
@@ -372,10 +375,10 @@ export function attributesOf(
 
 /** The producer's guarantee and the repairability come first, because channels cut long lists. */
 function withLegalDetails(
-  attributes: ReturnType<typeof attributesOf>,
+  attributes: ReturnType<typeof feedAttributes>,
   { durabilityGuarantee: guarantee, repairability }: ProductFacts,
   { visit: { settings, locale } }: FeedContext,
-): ReturnType<typeof attributesOf> {
+): ReturnType<typeof feedAttributes> {
   const { label, years } = messagesIn(locale).guarantee;
   const details: NamedValue[] = [];
   if (guarantee && sellsToEuConsumers(settings)) {

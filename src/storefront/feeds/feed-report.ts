@@ -7,9 +7,9 @@ import type { ShopDatabase } from '../../db/database.ts';
 import { newPauses } from '../../http/pauses.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import {
-  availabilityOf,
-  categoryOf,
-  descriptionOf,
+  feedAvailability,
+  feedCategory,
+  feedDescription,
   offerOf,
   pictureUrls,
   type FeedContext,
@@ -122,12 +122,12 @@ export function feedProblems({ row, pictures }: FeedRow, context: FeedContext): 
     wrongGtin: isWrong,
     noIdentifier: !isWrong && !hasIdentifier,
     noBrand: !manufacturer,
-    noDescription: descriptionOf(facts, visit) === undefined,
-    noCategory: categoryOf(row, context) === undefined,
+    noDescription: feedDescription(facts, visit) === undefined,
+    noCategory: feedCategory(row, context) === undefined,
     noDeliveryPeriod:
       visit.settings.sellBeyondStock &&
       !deliveryPeriod &&
-      availabilityOf(row, facts, quantity, context).availability === 'out_of_stock',
+      feedAvailability(row, facts, quantity, context).availability === 'out_of_stock',
   };
   return FEED_PROBLEMS.filter((problem) => is[problem]);
 }

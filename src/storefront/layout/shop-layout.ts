@@ -7,7 +7,7 @@ import type { PaymentDeps } from '../../orders/payments/calls.ts';
 import { findPaymentGaps } from '../../orders/payments/payment-data.ts';
 import type { PageName } from '../../shops/legal/schema.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import { toAppScripts, type AppScripts } from '../scripts/app-scripts.ts';
+import { toAppScripts, type PageScripts } from '../scripts/app-scripts.ts';
 import { findMenuProducts, findMenuTargets, NO_TARGETS, type MenuTargets } from './menu-targets.ts';
 import { toStyle, type Style } from './theme.ts';
 
@@ -25,9 +25,9 @@ export interface ShopLayout {
   completePayments: ReadonlySet<string>;
   /** What an app demands of payments, by the id of the payment method. */
   appPayments: ReadonlyMap<string, AppPaymentMethod>;
-  scripts: AppScripts;
+  scripts: PageScripts;
   /** Scripts loaded before consent, because app and merchant declare them necessary. */
-  necessaryScripts: AppScripts;
+  necessaryScripts: PageScripts;
   style: Style;
 }
 

@@ -17,7 +17,7 @@ import { markdownAddress } from './product-markdown.ts';
 
 const MAX_TEXT_LENGTH = 20_000;
 
-export interface ListedCategory {
+export interface MarkdownCategory {
   name: string;
   description: string | undefined;
   path: string;
@@ -28,7 +28,7 @@ export interface ListedCategory {
 }
 
 /** A page of a category for readers that take text. Pure. */
-export function categoryMarkdown(visit: Visit, category: ListedCategory): string {
+export function categoryMarkdown(visit: Visit, category: MarkdownCategory): string {
   const { name, description, path, children, products, page, hasMore } = category;
   const messages = messagesIn(visit.locale).storefront.listing;
   const next = absoluteUrl(visit, `${path}.md`, { page: String(page + 1) });

@@ -43,7 +43,7 @@ export function orderPageWith(
 }
 
 /** `2 pieces Harbour Tea (Size: small)` */
-export function partText(
+export function describePart(
   visit: Visit,
   { order }: Pick<CustomerOrder, 'order'>,
   { lineItemId, quantity }: PartLine,
@@ -61,13 +61,16 @@ export function partText(
 }
 
 /** `others` are no longer in the order, and have their texts with them. */
-export function partList(
+export function quantityList(
   visit: Visit,
   opened: Pick<CustomerOrder, 'order'>,
   parts: readonly PartLine[],
   others: readonly { text: string }[] = [],
 ): Markup | false {
-  const texts = [...parts.map((part) => partText(visit, opened, part)), ...others.map(({ text }) => text)];
+  const texts = [
+    ...parts.map((part) => describePart(visit, opened, part)),
+    ...others.map(({ text }) => text),
+  ];
   return (
     texts.length > 0 &&
     html`<ul class="parts">
@@ -93,7 +96,7 @@ export function quantityFields(
       const id = fieldOf(lineItemId);
       const unit = unitText(Number(quantity), unitSign(line.orderUnit.unit, locale, settings), locale);
       return html`<li>
-        <label class="what" for="${id}">${partText(visit, { order }, part)}</label>
+        <label class="what" for="${id}">${describePart(visit, { order }, part)}</label>
         <span class="amount"
           ><input
             id="${id}"

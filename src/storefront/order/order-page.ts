@@ -15,7 +15,7 @@ import type { OrderTokens } from '../../orders/order-link.ts';
 import { paymentState } from '../../orders/payments/payment-state.ts';
 import { toOrder } from '../../orders/render.ts';
 import { orderStatus, orderTimeline, type TimelineEntry } from '../../orders/timeline.ts';
-import { returnedLines } from '../../orders/returns.ts';
+import { returnedLines } from '../../orders/quantities.ts';
 import { trackedParcels } from '../../orders/tracking.ts';
 import { withdrawalEnd } from '../../orders/withdrawal-period.ts';
 import { nextSteps } from '../checkout/confirmation.ts';
@@ -29,7 +29,13 @@ import { otherMethods } from '../payment/other-methods.ts';
 import { paymentNotice } from '../payment/payment-notice.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { shopPath, type Visit } from '../visit.ts';
-import { openOrderByToken, orderPageWith, partList, partText, type OpenedOrder } from './customer-order.ts';
+import {
+  openOrderByToken,
+  orderPageWith,
+  quantityList,
+  describePart,
+  type OpenedOrder,
+} from './customer-order.ts';
 
 /** An order has few documents; more are not listed. */
 const MAX_DOCUMENTS = 50;
@@ -139,7 +145,7 @@ function returnedList(visit: Visit, opened: OpenedOrder): Markup | false {
         ({ ordered, ...part }) =>
           html`<li>
             ${messagesIn(locale).storefront.order.returnedOf({
-              items: partText(visit, opened, part),
+              items: describePart(visit, opened, part),
               ordered: Number(ordered).toLocaleString(locale.replace('_', '-')),
             })}
           </li>`,
@@ -173,7 +179,7 @@ function entryText(visit: Visit, opened: OpenedOrder, entry: TimelineEntry): Mar
     case 'sent': {
       const { lines, carrier } = entry.shipment;
       const tracked = trackedParcels(entry.shipment, opened.settings);
-      return html`<strong>${messages.events.sent}</strong> ${partList(visit, opened, lines)}
+      return html`<strong>${messages.events.sent}</strong> ${quantityList(visit, opened, lines)}
         ${carrier !== null && html`<p>${messages.carrier}: ${carrier}</p>`}
         ${
           tracked.length > 0 &&
@@ -208,7 +214,7 @@ function entryText(visit: Visit, opened: OpenedOrder, entry: TimelineEntry): Mar
       const { state, returned } = entry;
       const isAnswer = state === 'approved' || state === 'rejected';
       return html`<strong>${messages.returns[state]}</strong>
-        ${!isAnswer && partList(visit, opened, returned.lines, state === 'withdrawn' ? returned.unsentLines : [])}
+        ${!isAnswer && quantityList(visit, opened, returned.lines, state === 'withdrawn' ? returned.unsentLines : [])}
         ${isAnswer && returned.state === state && returned.note !== null && html`<p>${returned.note}</p>`}
         ${state === 'approved' && sendBack(visit)}`;
     }

@@ -18,7 +18,7 @@ import {
   openOrderByToken,
   orderPageWith,
   parseParts,
-  partList,
+  quantityList,
   quantityFields,
   type OpenedOrder,
 } from './customer-order.ts';
@@ -206,7 +206,7 @@ function choosePage(
         ${
           excluded.length > 0 &&
           html`<p>${messages.excludedItems}</p>
-            ${partList(visit, opened, excluded)}`
+            ${quantityList(visit, opened, excluded)}`
         }
         <button class="button">${messages.continue}</button>
         ${backLink(visit, opened, messages.back)}
@@ -244,7 +244,7 @@ function confirmPage(
     ...(problem !== undefined && { status: 400 }),
     main: html`<h1>${messages.confirmTitle}</h1>
       <p>${messages.declaration}</p>
-      ${partList(visit, opened, parts)} ${problemNotice(problem)}
+      ${quantityList(visit, opened, parts)} ${problemNotice(problem)}
       <form
         class="narrow"
         method="post"

@@ -8,14 +8,14 @@ import { moneyText } from '../../http/price-text.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { deliveryOffers, type DeliveryOffer, type OfferedGoods } from '../../pricing/delivery-offers.ts';
 import {
-  deliveryDays,
-  deliverySpan,
   type DeliveredProduct,
   type DeliveryDays,
+  daySpanText,
+  deliveryDays,
+  deliverySpan,
 } from '../../pricing/delivery-span.ts';
-import { daySpanText } from '../../pricing/delivery-text.ts';
 import { askedPrice } from '../../catalogue/products/prices.ts';
-import { priceOfQuantity } from '../../pricing/unit-price.ts';
+import { priceOfQuantity } from '../../pricing/quantity.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import type { Visit } from '../visit.ts';

@@ -2,13 +2,13 @@ import type { ProductFacts } from '../../catalogue/products/facts.ts';
 import type { PricedCart } from '../../carts/cart.ts';
 import { cartDelivery } from '../../checkout/cart-delivery.ts';
 import {
-  deliveryDays,
-  deliverySpan,
   type DeliveredProduct,
   type DeliveryDays,
+  deliveryDays,
+  deliverySpan,
+  deliveryText,
 } from '../../pricing/delivery-span.ts';
-import { zoneFor } from '../../pricing/zones.ts';
-import { deliveryText } from '../../pricing/delivery-text.ts';
+import { zoneFor } from '../../pricing/delivery.ts';
 import type { Settings, ShippingMethod } from '../../shops/settings/settings.ts';
 import type { Visit } from '../visit.ts';
 

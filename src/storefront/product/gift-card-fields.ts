@@ -1,5 +1,9 @@
 import type { Product } from '../../catalogue/products/schema.ts';
-import { MAX_MESSAGE_LENGTH, MAX_NAME_LENGTH, type GiftCardRequest } from '../../giftcards/wish.ts';
+import {
+  MAX_GREETING_LENGTH,
+  MAX_RECIPIENT_NAME_LENGTH,
+  type GiftCardRequest,
+} from '../../giftcards/wish.ts';
 import { dateText } from '../../http/dates.ts';
 import { ValidationError } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
@@ -47,7 +51,12 @@ export function giftCardFields({ locale }: Visit, product: Product): Markup | fa
     </div>
     <div class="field custom-text">
       <label for="giftCardName">${messages.name}</label>
-      <input id="giftCardName" name="giftCardName" maxlength="${MAX_NAME_LENGTH}" autocomplete="off" />
+      <input
+        id="giftCardName"
+        name="giftCardName"
+        maxlength="${MAX_RECIPIENT_NAME_LENGTH}"
+        autocomplete="off"
+      />
     </div>
     <div class="field custom-text">
       <label for="giftCardMessage">${messages.message}</label>
@@ -55,7 +64,7 @@ export function giftCardFields({ locale }: Visit, product: Product): Markup | fa
         id="giftCardMessage"
         name="giftCardMessage"
         rows="3"
-        maxlength="${MAX_MESSAGE_LENGTH}"
+        maxlength="${MAX_GREETING_LENGTH}"
       ></textarea>
     </div>
     <div class="field custom-text">
@@ -67,8 +76,8 @@ export function giftCardFields({ locale }: Visit, product: Product): Markup | fa
 
 export const GIFT_CARD_LIMITS = {
   giftCardEmail: MAX_EMAIL_ADDRESS_LENGTH,
-  giftCardName: MAX_NAME_LENGTH,
-  giftCardMessage: MAX_MESSAGE_LENGTH,
+  giftCardName: MAX_RECIPIENT_NAME_LENGTH,
+  giftCardMessage: MAX_GREETING_LENGTH,
 } as const;
 
 /** What was typed; undefined: the form was not that of a gift card. */

@@ -1,6 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import { CLASSIFIERS, imageUrl, type ImageFile } from '../../platform/media/images.ts';
-import type { DescribedPicture } from './queries.ts';
+import type { ShownPicture } from './queries.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 
@@ -23,7 +23,7 @@ export interface ResponsivePicture {
 /** Addresses are paths without scheme and host. A picture without any file is left out. */
 export function toPictures(
   { shopId, locale }: Visit,
-  pictures: readonly DescribedPicture[],
+  pictures: readonly ShownPicture[],
 ): ResponsivePicture[] {
   return pictures.flatMap(({ imageKey, sizes, altTexts }) => {
     const files = CLASSIFIERS.flatMap((classifier) => {

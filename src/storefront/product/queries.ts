@@ -123,7 +123,7 @@ export interface PictureRow {
   sizes: ImageSizes;
 }
 
-export interface DescribedPicture extends PictureRow {
+export interface ShownPicture extends PictureRow {
   /** Its descriptions, by locale. */
   altTexts: Readonly<Record<string, string>>;
 }
@@ -135,7 +135,7 @@ export function findDescribedPictures(
   productId: string,
   masterId: string | null,
 ) {
-  return db.many<DescribedPicture>(sql`
+  return db.many<ShownPicture>(sql`
     select upper(image.image_key::text) as "imageKey", image.sizes, image.alt_texts as "altTexts"
     from product
     join product_image image on image.shop_id = ${shopId} and image.product_id = product.product_id

@@ -13,7 +13,7 @@ import { UNITS } from '../../kernel/units.ts';
 import { hasZones } from '../../pricing/delivery-offers.ts';
 import type { DeliveryDays, WorkingDays } from '../../pricing/delivery-span.ts';
 import { taxClassFor } from '../../pricing/tax.ts';
-import { attributesOf, energyOf, featureOf } from '../feeds/feed-item.ts';
+import { feedAttributes, energyOf, featureOf } from '../feeds/feed-item.ts';
 import { jsonScript } from '../page.ts';
 import { absoluteUrl, legalNames, productPath, shopName, type Visit } from '../visit.ts';
 import type { ProductReviews } from '../reviews/review-view.ts';
@@ -102,7 +102,7 @@ export function ldScript(id: string, data: object): Markup {
 function offeredProduct(visit: Visit, model: StructuredModel) {
   const { offer, offerRow, images } = model;
   const facts = inheritedFacts(offerRow.facts, offerRow.master?.facts ?? null);
-  const { features, condition } = attributesOf(offerRow, { visit });
+  const { features, condition } = feedAttributes(offerRow, { visit });
   const gtin = gtinOf(facts);
   const { manufacturerProductNumber } = offer;
   return {

@@ -13,7 +13,7 @@ import type { IdTokens } from '../../platform/id-tokens.ts';
 import { severalLines, singleLine } from '../../reviews/plain-text.ts';
 import { findReviewsBy, insertObjection, type ReviewRow } from '../../reviews/queries.ts';
 import { reviewableProducts } from '../../reviews/reviewable.ts';
-import { MAX_NAME_LENGTH, MAX_TEXT_LENGTH, MAX_TITLE_LENGTH } from '../../reviews/schema.ts';
+import { MAX_REVIEWER_NAME_LENGTH, MAX_REVIEW_LENGTH, MAX_TITLE_LENGTH } from '../../reviews/schema.ts';
 import { withdrawReview, writeReview } from '../../reviews/write.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
@@ -23,7 +23,7 @@ import { ALL_STARS, checksNote } from './review-view.ts';
 const FORM = {
   perHour: 60,
   hasSecretPath: true,
-  limits: { texts: { title: MAX_TITLE_LENGTH, text: MAX_TEXT_LENGTH, name: MAX_NAME_LENGTH } },
+  limits: { texts: { title: MAX_TITLE_LENGTH, text: MAX_REVIEW_LENGTH, name: MAX_REVIEWER_NAME_LENGTH } },
 };
 
 /**
@@ -282,7 +282,7 @@ function formPage(
         </div>
         <div class="field">
           <label for="text">${messages.text}</label>
-          <textarea id="text" name="text" rows="6" maxlength="${MAX_TEXT_LENGTH}">
+          <textarea id="text" name="text" rows="6" maxlength="${MAX_REVIEW_LENGTH}">
 ${typed('text', review?.text ?? '')}</textarea>
         </div>
         <div class="field">
@@ -291,7 +291,7 @@ ${typed('text', review?.text ?? '')}</textarea>
             id="name"
             name="name"
             required
-            maxlength="${MAX_NAME_LENGTH}"
+            maxlength="${MAX_REVIEWER_NAME_LENGTH}"
             value="${typed('name', review?.name ?? shownName(order))}"
             aria-describedby="name-hint${problems.name === undefined ? '' : ' name-error'}"
             ${problems.name !== undefined && html`aria-invalid="true"`}
@@ -315,7 +315,7 @@ ${typed('text', review?.text ?? '')}</textarea>
 function shownName({ billingAddress }: ManagedOrder): string {
   const { firstName, lastName } = billingAddress;
   const [initial] = lastName ?? '';
-  return [firstName, initial && `${initial}.`].filter(Boolean).join(' ').slice(0, MAX_NAME_LENGTH);
+  return [firstName, initial && `${initial}.`].filter(Boolean).join(' ').slice(0, MAX_REVIEWER_NAME_LENGTH);
 }
 
 function stopPage(visit: Visit, token: string): Page {

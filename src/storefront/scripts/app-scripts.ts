@@ -2,7 +2,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { scriptType } from '../../apps/script-tags/script-type.ts';
 
 /** The scripts of a shop's apps, as used in pages and their policy. */
-export interface AppScripts {
+export interface PageScripts {
   tags: Markup[];
   serviceWorkers: string[];
   /** The Content-Security-Policy names addresses without their query. */
@@ -11,7 +11,7 @@ export interface AppScripts {
   origins: string[];
 }
 
-export const NO_SCRIPTS: AppScripts = {
+export const NO_SCRIPTS: PageScripts = {
   tags: [],
   serviceWorkers: [],
   sources: [],
@@ -22,7 +22,7 @@ export const NO_SCRIPTS: AppScripts = {
 /** Other characters have a meaning in a policy: a star is all hosts, a semicolon ends the directive. */
 const PLAIN_HOST = /^[a-z0-9.-]+(:\d+)?$/;
 
-export function toAppScripts(urls: readonly string[]): AppScripts {
+export function toAppScripts(urls: readonly string[]): PageScripts {
   const allowed = urls.filter((url) => PLAIN_HOST.test(new URL(url).host));
   const pageScripts = allowed.filter((url) => scriptType(url) === 'NORMAL');
   const serviceWorkers = allowed.filter((url) => scriptType(url) === 'SERVICE_WORKER');

@@ -6,10 +6,10 @@ import type { Pages } from '../pages.ts';
 import { fontSource } from '../layout/theme.ts';
 import type { Visit } from '../visit.ts';
 import { hasPageTools } from './page-tools.ts';
-import { NO_SCRIPTS, type AppScripts } from './app-scripts.ts';
+import { NO_SCRIPTS, type PageScripts } from './app-scripts.ts';
 
 /** The scripts that this visitor's pages load: those of all apps only after consent. */
-function scriptsOf({ layout, loadsScripts, session }: Visit): AppScripts {
+function scriptsOf({ layout, loadsScripts, session }: Visit): PageScripts {
   if (!loadsScripts) return NO_SCRIPTS;
   return session.consent === 'all' ? layout.scripts : layout.necessaryScripts;
 }

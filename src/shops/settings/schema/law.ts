@@ -55,7 +55,7 @@ export const ProducerRegistration = Section({
   number: OneLine('The number, as the register writes it.', 'DE1234567890123', 100),
 });
 
-export const OrderPage = Section(
+export const OrderPageTexts = Section(
   {
     cancellation: Flag('Customers may cancel an order themselves until it is invoiced or packed.', true),
     returnDays: OrElse(

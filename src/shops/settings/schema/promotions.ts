@@ -81,7 +81,7 @@ const Orders = (description: string, example: number) =>
   OrNull(Type.Integer({ minimum: 1, maximum: MAX_ORDERS, description, examples: [example] }));
 
 /** In the order of `Date.getUTCDay`. */
-export const WEEKDAYS = [
+export const PROMOTION_WEEKDAYS = [
   'sunday',
   'monday',
   'tuesday',
@@ -91,7 +91,7 @@ export const WEEKDAYS = [
   'saturday',
 ] as const;
 const Weekday = Type.String({
-  pattern: `^(?:${WEEKDAYS.join('|')})$`,
+  pattern: `^(?:${PROMOTION_WEEKDAYS.join('|')})$`,
   maxLength: 9,
   description: 'Name of a day, in English and in lower case.',
   examples: ['friday'],

@@ -22,7 +22,7 @@ export const Newsletter = Section({
 });
 
 /** One definition that all 57 units refer to. */
-export const UnitNames = MapOf(
+export const UnitNameTexts = MapOf(
   LOCALE,
   Section({
     long: Plain('Name.', 'Stück'),
@@ -32,7 +32,7 @@ export const UnitNames = MapOf(
   { de_DE: { long: 'Stück', short: 'St.' } },
 );
 
-export const Units = Type.Unsafe<Record<string, Static<typeof UnitNames>>>({
+export const Units = Type.Unsafe<Record<string, Static<typeof UnitNameTexts>>>({
   type: 'object',
   properties: Object.fromEntries(
     UNIT_KEYS.map((key) => [key, byLocale('keep', { $ref: '#/definitions/unitNames' })]),
