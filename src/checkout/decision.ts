@@ -1,5 +1,5 @@
 import { divideRounded, parseDecimal } from '../kernel/money.ts';
-import { decimalText, fromDecimal, promisableOf, splitQuantity } from '../catalogue/products/backorders.ts';
+import { unitsText, fromDecimal, promisableOf, splitQuantity } from '../catalogue/products/backorders.ts';
 import type { BackorderTerms } from '../catalogue/products/facts.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
 
@@ -75,7 +75,9 @@ export interface OrderToDecide {
  */
 export function decideOrders(orders: readonly OrderToDecide[], state: PlacementState): Verdict[] {
   const cartVersions = new Map(state.cartVersions);
-  const stock = new Map([...state.stock].map(([productId, quantity]) => [productId, millionths(quantity)]));
+  const stock = new Map(
+    [...state.stock].map(([productId, quantity]) => [productId, exactMillionths(quantity)]),
+  );
   const campaigns = new Map(state.campaigns.map((campaign) => [campaign.campaignId, { ...campaign }]));
   const promised = new Map(
     [...state.backorders].map(([productId, backorder]) => [productId, fromDecimal(backorder.promised)]),
@@ -97,10 +99,7 @@ export function decideOrders(orders: readonly OrderToDecide[], state: PlacementS
         const locked = state.backorders.get(productId);
         if (!locked) return [];
         const { backorder } = locked;
-        const left = promisableOf(
-          { backorder, promised: decimalText(promised.get(productId)!) },
-          order.today,
-        )!;
+        const left = promisableOf({ backorder, promised: unitsText(promised.get(productId)!) }, order.today)!;
         return [[productId, splitQuantity(quantity, stock.get(productId)!, left)] as const];
       }),
     );
@@ -171,7 +170,7 @@ const isLeft = (used: number, limit: number | null) => limit === null || used < 
 export function millionthsOrdered(orders: readonly WithLines[]): Map<string, bigint> {
   const quantities = new Map<string, bigint>();
   for (const { productId, quantity } of orders.flatMap(({ content }) => content.lines)) {
-    quantities.set(productId, (quantities.get(productId) ?? 0n) + millionths(quantity));
+    quantities.set(productId, (quantities.get(productId) ?? 0n) + exactMillionths(quantity));
   }
   return quantities;
 }
@@ -179,7 +178,7 @@ export function millionthsOrdered(orders: readonly WithLines[]): Map<string, big
 const MILLION = 1_000_000n;
 
 /** Quantities have up to six decimals; in millionths they are whole numbers for exact arithmetic. */
-export function millionths(quantity: string): bigint {
+export function exactMillionths(quantity: string): bigint {
   const { units, scale } = parseDecimal(quantity)!;
   return divideRounded(units * MILLION, 10n ** BigInt(scale));
 }

@@ -2,7 +2,7 @@ import { promisableOf, promisedLines } from '../catalogue/products/backorders.ts
 import type { NewWaitingLine } from '../catalogue/products/backorder-queue.ts';
 import type { Taken } from '../catalogue/products/stock-queries.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
-import { millionths, millionthsOrdered, type PlacementState, type Verdict } from './decision.ts';
+import { exactMillionths, millionthsOrdered, type PlacementState, type Verdict } from './decision.ts';
 
 type PlacedOrder = Pick<NewOrder, 'orderId' | 'createdAt' | 'today' | 'content'>;
 type Placed = { order: PlacedOrder } & Pick<Verdict, 'promised'>;
@@ -34,7 +34,7 @@ export function waitingLines(
 ): NewWaitingLine[] {
   return placed.flatMap(({ order: { orderId, createdAt, content }, promised }) => {
     if (promised.size === 0) return [];
-    const lines = content.lines.map((line) => ({ ...line, quantity: millionths(line.quantity) }));
+    const lines = content.lines.map((line) => ({ ...line, quantity: exactMillionths(line.quantity) }));
     return promisedLines(lines, promised).map((line) => ({
       ...line,
       orderId,

@@ -1,4 +1,4 @@
-import { dayText } from '../catalogue/products/availability-text.ts';
+import { expectedDayText } from '../catalogue/products/availability-text.ts';
 import type { Messages } from '../kernel/messages.ts';
 import type { EmailKind, EmailMessages } from '../platform/email/kind.ts';
 import { ORDER_EMAIL, SAMPLE_ORDER } from './order-email.ts';
@@ -30,7 +30,7 @@ export const backorderMovedEmail: EmailKind<
   occasion: 'To the customer, when items that the order waits for are expected on another day.',
   example: { en_GB: { text: 'Now expected around {date}:\n\n{lines}' } },
   isLimited: false,
-  sample: (locale) => ({ ...SAMPLE, date: dayText('2027-03-01', locale) }),
+  sample: (locale) => ({ ...SAMPLE, date: expectedDayText('2027-03-01', locale) }),
   placeholders: {
     ...ORDER_EMAIL.placeholders,
     date: {

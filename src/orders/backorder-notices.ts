@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { dayText } from '../catalogue/products/availability-text.ts';
+import { expectedDayText } from '../catalogue/products/availability-text.ts';
 import {
   BACKORDER_QUEUE,
   queueNotices,
@@ -51,7 +51,7 @@ export async function tellWaiting(service: Database, { shopId, productId }: Back
       emailsOf(moved, settings).map(({ facts, locale, date, ...email }) => ({
         ...email,
         locale,
-        facts: { ...facts, date: date && dayText(date, locale) },
+        facts: { ...facts, date: date && expectedDayText(date, locale) },
       })),
     );
     if (settings.backorderReadyEmails) {

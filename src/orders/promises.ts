@@ -8,7 +8,7 @@ import {
 } from '../catalogue/products/backorder-queue.ts';
 import {
   dayAt,
-  decimalText,
+  unitsText,
   fromDecimal,
   promisableOf,
   splitQuantity,
@@ -73,7 +73,7 @@ async function endWaiting(
         productId: move.productId,
         quantity,
       });
-    return { ...move, quantity: Number(decimalText(given - quantity)) };
+    return { ...move, quantity: Number(unitsText(given - quantity)) };
   });
   await giveBackPromises(tx, shopId, ended);
   return left;
@@ -102,8 +102,8 @@ async function promiseMore(
     if (!product || promisable === undefined) return move;
     const split = splitQuantity(units(-move.quantity), fromDecimal(product.stock), promisable);
     if (!split) throw new Refusal('OUT_OF_STOCK', { products: [numberOf(order, move.productId)] });
-    product.stock = decimalText(fromDecimal(product.stock) - split.fromStock);
-    product.promised = decimalText(fromDecimal(product.promised) + split.promised);
+    product.stock = unitsText(fromDecimal(product.stock) - split.fromStock);
+    product.promised = unitsText(fromDecimal(product.promised) + split.promised);
     if (split.promised > 0n)
       added.push({
         orderId: order.orderId,
@@ -113,7 +113,7 @@ async function promiseMore(
         quantity: split.promised,
         expectedOn: product.backorder!.expectedOn ?? null,
       });
-    return { ...move, quantity: -Number(decimalText(split.fromStock)) };
+    return { ...move, quantity: -Number(unitsText(split.fromStock)) };
   });
   await addPromises(tx, shopId, added);
   await raisePromised(tx, shopId, added);

@@ -1,4 +1,4 @@
-import { dayText } from '../catalogue/products/availability-text.ts';
+import { expectedDayText } from '../catalogue/products/availability-text.ts';
 import { formatsOf } from '../http/formats.ts';
 import { messagesIn } from '../kernel/messages.ts';
 
@@ -10,6 +10,6 @@ export function waitText(
   const messages = messagesIn(locale).backorders;
   const amount = formatsOf(locale).quantity.format(Number(quantity));
   return expectedOn
-    ? messages.waitingUntil({ quantity: amount, date: dayText(expectedOn, locale) })
+    ? messages.waitingUntil({ quantity: amount, date: expectedDayText(expectedOn, locale) })
     : messages.waitingFor({ quantity: amount });
 }

@@ -1,6 +1,6 @@
 import {
   dayAt,
-  decimalText,
+  unitsText,
   fromDecimal,
   openBackorder,
   orderableOf,
@@ -60,7 +60,7 @@ export function waitsOf(
     const promised = new Map([[product.productId, BigInt(Math.round(waiting * 1e6))]]);
     for (const { lineItemId, quantity } of promisedLines(own, promised)) {
       const { kind, expectedOn } = backorder;
-      waits.set(lineItemId, { kind, quantity: decimalText(quantity), expectedOn });
+      waits.set(lineItemId, { kind, quantity: unitsText(quantity), expectedOn });
     }
   }
   return waits;

@@ -31,10 +31,10 @@ export function backorderText(
 ): string {
   const { preorder, backorder, backorderWithoutDate } = messagesIn(locale).products;
   if (expectedOn === undefined) return backorderWithoutDate;
-  const date = dayText(expectedOn, locale);
+  const date = expectedDayText(expectedOn, locale);
   return kind === 'preorder' ? preorder({ date }) : backorder({ date });
 }
 
 /** `1 March 2027` for `2027-03-01`. */
-export const dayText = (day: string, locale: string) =>
+export const expectedDayText = (day: string, locale: string) =>
   formatsOf(locale).longDate.format(new Date(`${day}T00:00:00Z`));

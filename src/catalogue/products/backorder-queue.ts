@@ -3,7 +3,7 @@ import { insertInto } from '../../db/insert.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { queueJobs } from '../../platform/jobs/queue.ts';
-import { assignedLines, decimalText, fromDecimal, type Assignment, type WaitingLine } from './backorders.ts';
+import { assignedLines, unitsText, fromDecimal, type Assignment, type WaitingLine } from './backorders.ts';
 
 /**
  * The queue of orders that wait for products. Its rows are written only while the row of their product is locked, so
@@ -49,8 +49,8 @@ export async function insertWaitingLines(
     line_item_id: line.lineItemId,
     product_id: line.productId,
     ordered_at: line.orderedAt,
-    quantity: decimalText(line.quantity),
-    waiting: decimalText(line.quantity),
+    quantity: unitsText(line.quantity),
+    waiting: unitsText(line.quantity),
     expected_on: line.expectedOn,
   }));
   await tx.run(insertLines(shopId, rows));
@@ -86,7 +86,7 @@ export async function assignStock(
       await saveAssignments(tx, shopId, productId, assigned, free !== null);
       if (free !== null) free = rest;
     } while (lines.length === READ_AT_ONCE && (free === null || free > 0n));
-    left.set(productId, free === null ? null : Number(decimalText(free)));
+    left.set(productId, free === null ? null : Number(unitsText(free)));
   }
   await queueNotices(
     tx,
@@ -129,7 +129,7 @@ async function saveAssignments(
     assigned.map(({ line, quantity }) => ({ ...line, quantity })),
     { isAssigned: true },
   );
-  const sum = decimalText(assigned.reduce((total, { quantity }) => total + quantity, 0n));
+  const sum = unitsText(assigned.reduce((total, { quantity }) => total + quantity, 0n));
   await tx.run(sql`
     update product
     set promised = promised - ${sum}::numeric, version = version + 1,
@@ -155,7 +155,7 @@ async function lowerWaiting(
   const changes = parts.map(({ orderId, lineItemId, quantity }) => ({
     order_id: orderId,
     line_item_id: lineItemId,
-    quantity: decimalText(quantity),
+    quantity: unitsText(quantity),
   }));
   await tx.run(sql`
     update backorder_line
@@ -226,7 +226,7 @@ async function movePromised(
   if (parts.length === 0) return;
   const changes = parts.map(({ productId, quantity }) => ({
     product_id: productId,
-    quantity: decimalText(quantity),
+    quantity: unitsText(quantity),
   }));
   // The ids show PostgreSQL how few products these are.
   const productIds = [...new Set(parts.map(({ productId }) => productId))];
@@ -253,7 +253,7 @@ export async function addPromises(
     line_item_id: line.lineItemId,
     product_id: line.productId,
     ordered_at: line.orderedAt,
-    quantity: decimalText(line.quantity),
+    quantity: unitsText(line.quantity),
     expected_on: line.expectedOn,
   }));
   await tx.run(sql`

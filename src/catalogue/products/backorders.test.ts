@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   assignedLines,
   dayAt,
-  decimalText,
+  unitsText,
   endOfDay,
   fromDecimal,
   isDay,
@@ -126,7 +126,7 @@ test('quantities are read from and written as decimals', () => {
   ]);
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 15n), max: 10n ** 15n }), (amount) => {
-      expect(fromDecimal(decimalText(amount))).toBe(amount);
+      expect(fromDecimal(unitsText(amount))).toBe(amount);
     }),
   );
 });

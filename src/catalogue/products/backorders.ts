@@ -161,7 +161,7 @@ export function fromDecimal(text: string): bigint {
   return isNegative ? -units : units;
 }
 
-export function decimalText(units: bigint): string {
+export function unitsText(units: bigint): string {
   const isNegative = units < 0n;
   const text = String(isNegative ? -units : units).padStart(7, '0');
   return `${isNegative ? '-' : ''}${text.slice(0, -6)}.${text.slice(-6)}`.replace(/\.?0+$/, '');
