@@ -7,6 +7,7 @@
 import { parseArgs } from 'node:util';
 import { endEverything, endOnSignals } from '../bench/processes.ts';
 import { duration } from '../src/commands/progress.ts';
+import { backorders } from './backorders.ts';
 import { bundles } from './bundles.ts';
 import { coupon } from './coupon.ts';
 import { crash } from './crash.ts';
@@ -29,6 +30,7 @@ const CHECKS: Check<ProofService>[] = [
   oversell,
   opposite,
   bundles,
+  backorders,
   coupon,
   giftCards,
   licenceKeys,

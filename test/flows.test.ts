@@ -136,8 +136,8 @@ test('an order', async () => {
   expect(await count('place an order', () => on(carts.pop()!, 'POST', '/order'))).toEqual({
     statements: 19,
     callers: 0,
-    files: about(99),
-    own: about(57),
+    files: about(107),
+    own: about(65),
   });
 });
 
@@ -173,7 +173,7 @@ test('an order in the admin', async () => {
   expect(await count('open an order', () => merchant.get(path), 'admin')).toEqual({
     statements: 12,
     callers: 2,
-    files: about(105),
+    files: about(111),
     own: about(46),
   });
 });

@@ -56,7 +56,7 @@ const TABLES: Readonly<Record<string, string>> = {
   fields: 'custom_field, custom_field_namespace, custom_field_value',
   apps: `app, app_call_log, app_manifest, app_use, audit_entry, authorisation_code, connected_assistant, consent_code, oauth_client,
     refresh_token, script_tag, signing_key, token, webhook, webhook_delivery`,
-  catalogue: `bulk_edit, bulk_edit_item, category, category_listing, cross_selling, import_picture, library_image, listing, listing_rebuild, listing_size,
+  catalogue: `backorder_line, bulk_edit, bulk_edit_item, category, category_listing, cross_selling, import_picture, library_image, listing, listing_rebuild, listing_size,
     listing_upgrade, listing_word, missed_address, price_history, product, product_category, product_image, product_import, product_type,
     redirect, subcategory_listing, watcher`,
   people: `access_request, account, account_address, account_passkey, account_session, customer, customer_note, customer_segment, customer_tag,

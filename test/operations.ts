@@ -616,6 +616,10 @@ const allOfProduct = (variant: 'full' | 'list' | 'search') =>
     'withdrawalExcluded?~: string',
     variant === 'full' ? `safetyInfo?~: object\n${under('safetyInfo', safetyInfo)}` : '',
     `giftCard?~: object\n${under('giftCard', sparse(priced('minimum', 'maximum')))}`,
+    `backorder?~: object\n${under(
+      'backorder',
+      sparse('kind: string\nexpectedOn: string|null\nisOpen: boolean\nlimit?: number\npromised?: number'),
+    )}`,
     variant === 'full' ? `legalInfo?~: object\n${under('legalInfo', sparse(legalInfo))}` : '',
     `productCode: string|null
     manufacturer: string|null
@@ -2149,6 +2153,13 @@ const management = shape(
   under(
     'promotions[]',
     shape('promotionId: string\nname: string\ncode?: string', priced('amount', 'deliveryAmount')),
+  ),
+  'backorders?~: array',
+  under(
+    'backorders[]',
+    sparse(
+      'lineItemId: string\nquantity: number\nwaiting: number\nexpectedOn: string|null\nreadyOn: string|null',
+    ),
   ),
   'bundles?~: array',
   under(
@@ -3837,6 +3848,7 @@ export const OPERATIONS: readonly Operation[] = [
       originCountry: 'DE',
       productPassport: 'https://shop.example/passport',
       energyLabel: { classes: 'B,D', best: 'A', file: 'https://shop.example/labels/AP-110.png' },
+      backorder: { kind: 'preorder', limit: 50, expectedOn: '2027-03-01' },
       forSaleFrom: '2026-01-01T00:00:00Z',
       forSaleUntil: '2027-01-31T00:00:00Z',
       patches: [
@@ -3881,6 +3893,10 @@ export const OPERATIONS: readonly Operation[] = [
       parts[].productId: string
       parts[].quantity: integer
       partsDiscount?: number|string|null
+      backorder?: object|null
+      backorder.kind: string
+      backorder.limit: integer
+      backorder.expectedOn?: string|null
       forSaleFrom?: string|null
       forSaleUntil?: string|null
       patches?: array|null

@@ -20,6 +20,7 @@ import type { GiftCardWish, StoredLine } from '../pricing/input.ts';
 import type { CartContext, CartPatch, CartRow } from './cart.ts';
 import { isOpenToGuests } from '../shops/shop/visibility.ts';
 import { quantityInCart } from '../pricing/bundles.ts';
+import { orderableStock } from '../pricing/waiting.ts';
 import { allowedQuantity, quantityOfProduct } from '../pricing/quantity.ts';
 import { MAX_LINES } from '../orders/line-item-schema.ts';
 import { NewLine } from './schema.ts';
@@ -311,11 +312,11 @@ function quantityOf(
   line: StoredLine,
   product: CartProduct,
   asked: number,
-  { settings }: CartContext,
+  { settings, now }: CartContext,
   field: string,
 ): string {
   const others = quantityOfProduct(othersOf(line, cart), line.productId);
-  const stock = settings.sellBeyondStock ? null : stockFor(line, product, cart);
+  const stock = stockFor(line, product, cart, { settings, now });
   const max = maxOrderOf(product.facts, settings);
   const { minimum } = product.orderUnit ?? ORDER_UNIT;
   if (others > 0 && max !== null && others + minimum > max)
@@ -330,13 +331,20 @@ const othersOf = ({ lineItemId }: StoredLine, { lines }: CartRow) =>
   lines.filter((one) => one.lineItemId !== lineItemId);
 
 /**
- * What is left for a line: the stock of its product, or what the stock of its parts is enough for, less what other lines
+ * What is left for a line: what can be ordered of its product, or what its parts are enough for, less what other lines
  * take. null: there is always enough.
  */
-function stockFor(line: StoredLine, product: CartProduct, cart: CartRow): number | null {
+function stockFor(
+  line: StoredLine,
+  product: CartProduct,
+  cart: CartRow,
+  { settings, now }: Pick<CartContext, 'settings' | 'now'>,
+): number | null {
   const others = othersOf(line, cart);
-  const leftOf = (one: CartProduct) =>
-    one.stock === null ? null : one.stock - quantityInCart(others, one.productId, cart.products);
+  const leftOf = (one: CartProduct) => {
+    const stock = orderableStock(one, settings, now);
+    return stock === null ? null : stock - quantityInCart(others, one.productId, cart.products);
+  };
   const { parts } = product.facts;
   if (!parts) return leftOf(product);
   const enough = parts.flatMap(({ quantity }, index) => {

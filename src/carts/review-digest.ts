@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Content } from '../pricing/content.ts';
 import { Refusal } from '../http/errors.ts';
 import type { CardPayment } from '../giftcards/card.ts';
+import type { Wait } from '../pricing/waiting.ts';
 import type { StoredCart } from './cart.ts';
 
 /** The cart differs from the reviewed one. */
@@ -20,6 +21,7 @@ export function reviewDigest(
   { billingAddress, shippingAddress }: Pick<StoredCart, 'billingAddress' | 'shippingAddress'>,
   content: Content,
   giftCards: readonly CardPayment[],
+  waits: ReadonlyMap<string, Wait>,
 ): string {
   const { lines, coupon, shipping, payment } = content;
   const reviewed = {
@@ -65,6 +67,8 @@ export function reviewDigest(
     ...(giftCards.length > 0 && {
       giftCards: giftCards.map(({ giftCardId, amount }) => [giftCardId, amount]),
     }),
+    // What was in stock may have been sold since: then the customer sees that it has to be waited for.
+    ...(waits.size > 0 && { waits: [...waits.values()] }),
     currency: content.currency,
     taxType: content.taxType,
   };

@@ -8,6 +8,7 @@ const state = (changes: Partial<PlacementState> = {}): PlacementState => ({
     ['CART-3', 1],
   ]),
   stock: new Map([['LAMP', '2.000000']]),
+  backorders: new Map(),
   minStocks: new Map(),
   coupons: [
     { codeKey: 'ONCE', campaignId: 'campaign', used: 0 },
@@ -42,7 +43,13 @@ function orderOf({
   expected,
 }: Given) {
   const lines = Object.entries(quantities).map(([productId, quantity]) => ({ productId, quantity }));
-  const order = { cartId: `CART-${cart}`, cartVersion: version, beyondStock, content: { lines } };
+  const order = {
+    cartId: `CART-${cart}`,
+    cartVersion: version,
+    beyondStock,
+    today: '2026-11-20',
+    content: { lines },
+  };
   const giftCards = card > 0 ? [{ giftCardId: 'CARD', amount: card }] : [];
   return { order: { ...order, couponCodeKey: coupon ?? null, giftCards }, expected };
 }
@@ -50,9 +57,9 @@ function orderOf({
 const decide = (orders: readonly Given[], changes?: Partial<PlacementState>) =>
   decideOrders(orders.map(orderOf), state(changes));
 
-const PLACED = { isPlaced: true, isCurrent: true, shortIds: [], isCardShort: false };
-const STALE = { isPlaced: false, isCurrent: false, shortIds: [], isCardShort: false };
-const USED_UP = { isPlaced: false, isCurrent: true, shortIds: [], isCardShort: false };
+const PLACED = { isPlaced: true, isCurrent: true, shortIds: [], isCardShort: false, promised: new Map() };
+const STALE = { isPlaced: false, isCurrent: false, shortIds: [], isCardShort: false, promised: new Map() };
+const USED_UP = { isPlaced: false, isCurrent: true, shortIds: [], isCardShort: false, promised: new Map() };
 const short = (...shortIds: string[]) => ({
   ...USED_UP,
   shortIds,

@@ -1,4 +1,6 @@
 import { divideRounded, parseDecimal } from '../kernel/money.ts';
+import { unitsText, fromDecimal, promisableOf, splitQuantity } from '../catalogue/products/backorders.ts';
+import type { BackorderTerms } from '../catalogue/products/facts.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
 
 /** The data that orders depend on, while their rows are locked. */
@@ -7,6 +9,8 @@ export interface PlacementState {
   cartVersions: ReadonlyMap<string, number>;
   /** As decimal texts, by the id of the product. A product without counted stock is missing. */
   stock: ReadonlyMap<string, string>;
+  /** What more than their stock is promised of products that are sold beyond it, by the id of the product. */
+  backorders: ReadonlyMap<string, LockedBackorder>;
   /** The notification levels of merchants, by the id of the product; one without a level is missing. */
   minStocks: ReadonlyMap<string, number>;
   coupons: readonly { codeKey: string; campaignId: string; used: number }[];
@@ -27,6 +31,9 @@ export interface PlacementState {
   productVersions: ReadonlySet<string>;
 }
 
+/** How a locked product is sold beyond its stock. */
+export type LockedBackorder = { backorder: BackorderTerms; promised: string };
+
 /** The inputs of an order, if they may be older than the stored cart. */
 export interface ExpectedVersions {
   settingsVersion: number;
@@ -41,6 +48,8 @@ export interface Verdict {
   shortIds: string[];
   /** A gift card no longer has its part. */
   isCardShort: boolean;
+  /** What of each product is promised beyond its stock, in millionths; a product without promises is missing. */
+  promised: ReadonlyMap<string, bigint>;
 }
 
 interface WithLines {
@@ -49,7 +58,7 @@ interface WithLines {
 
 type DecidedOrder = Pick<
   NewOrder,
-  'cartId' | 'cartVersion' | 'beyondStock' | 'couponCodeKey' | 'limitedPromotions' | 'giftCards'
+  'today' | 'cartId' | 'cartVersion' | 'beyondStock' | 'couponCodeKey' | 'limitedPromotions' | 'giftCards'
 > &
   WithLines;
 
@@ -66,8 +75,13 @@ export interface OrderToDecide {
  */
 export function decideOrders(orders: readonly OrderToDecide[], state: PlacementState): Verdict[] {
   const cartVersions = new Map(state.cartVersions);
-  const stock = new Map([...state.stock].map(([productId, quantity]) => [productId, millionths(quantity)]));
+  const stock = new Map(
+    [...state.stock].map(([productId, quantity]) => [productId, exactMillionths(quantity)]),
+  );
   const campaigns = new Map(state.campaigns.map((campaign) => [campaign.campaignId, { ...campaign }]));
+  const promised = new Map(
+    [...state.backorders].map(([productId, backorder]) => [productId, fromDecimal(backorder.promised)]),
+  );
   const coupons = new Map(state.coupons.map((coupon) => [coupon.codeKey, { ...coupon }]));
   const giftCards = new Map(state.giftCards);
 
@@ -77,12 +91,25 @@ export function decideOrders(orders: readonly OrderToDecide[], state: PlacementS
 
   return orders.map(({ order, buyer, expected }) => {
     if (cartVersions.get(order.cartId) !== order.cartVersion || !isAsExpected(expected, state)) {
-      return { isPlaced: false, isCurrent: false, shortIds: [], isCardShort: false };
+      return { isPlaced: false, isCurrent: false, shortIds: [], isCardShort: false, promised: new Map() };
     }
     const counted = [...millionthsOrdered([order])].filter(([productId]) => stock.has(productId));
-    const shortIds = order.beyondStock
-      ? []
-      : counted.filter(([productId, quantity]) => stock.get(productId)! < quantity).map(([id]) => id);
+    const splits = new Map(
+      counted.flatMap(([productId, quantity]) => {
+        const locked = state.backorders.get(productId);
+        if (!locked) return [];
+        const { backorder } = locked;
+        const left = promisableOf({ backorder, promised: unitsText(promised.get(productId)!) }, order.today)!;
+        return [[productId, splitQuantity(quantity, stock.get(productId)!, left)] as const];
+      }),
+    );
+    const shortIds = counted.flatMap(([productId, quantity]) => {
+      // What a product says of itself comes before what the shop says of all.
+      const isShort = splits.has(productId)
+        ? splits.get(productId) === undefined
+        : !order.beyondStock && stock.get(productId)! < quantity;
+      return isShort ? [productId] : [];
+    });
     const coupon = order.couponCodeKey === null ? undefined : coupons.get(order.couponCodeKey);
     const campaign = coupon && campaigns.get(coupon.campaignId);
     const isCouponLeft =
@@ -106,7 +133,11 @@ export function decideOrders(orders: readonly OrderToDecide[], state: PlacementS
     if (isPlaced) {
       // A cart becomes one order.
       cartVersions.delete(order.cartId);
-      for (const [productId, quantity] of counted) stock.set(productId, stock.get(productId)! - quantity);
+      for (const [productId, quantity] of counted) {
+        const split = splits.get(productId);
+        stock.set(productId, stock.get(productId)! - (split?.fromStock ?? quantity));
+        if (split) promised.set(productId, promised.get(productId)! + split.promised);
+      }
       if (coupon) coupon.used++;
       if (campaign) campaign.used++;
       for (const key of limitedPromotions.flatMap(({ promotionId }) => usesOf(promotionId)))
@@ -115,7 +146,10 @@ export function decideOrders(orders: readonly OrderToDecide[], state: PlacementS
         giftCards.set(giftCardId, giftCards.get(giftCardId)! - amount);
       }
     }
-    return { isPlaced, isCurrent: true, shortIds, isCardShort };
+    const waiting = [...splits].flatMap(([productId, split]) =>
+      split && split.promised > 0n ? [[productId, split.promised] as const] : [],
+    );
+    return { isPlaced, isCurrent: true, shortIds, isCardShort, promised: new Map(waiting) };
   });
 }
 
@@ -136,7 +170,7 @@ const isLeft = (used: number, limit: number | null) => limit === null || used < 
 export function millionthsOrdered(orders: readonly WithLines[]): Map<string, bigint> {
   const quantities = new Map<string, bigint>();
   for (const { productId, quantity } of orders.flatMap(({ content }) => content.lines)) {
-    quantities.set(productId, (quantities.get(productId) ?? 0n) + millionths(quantity));
+    quantities.set(productId, (quantities.get(productId) ?? 0n) + exactMillionths(quantity));
   }
   return quantities;
 }
@@ -144,7 +178,7 @@ export function millionthsOrdered(orders: readonly WithLines[]): Map<string, big
 const MILLION = 1_000_000n;
 
 /** Quantities have up to six decimals; in millionths they are whole numbers for exact arithmetic. */
-function millionths(quantity: string): bigint {
+export function exactMillionths(quantity: string): bigint {
   const { units, scale } = parseDecimal(quantity)!;
   return divideRounded(units * MILLION, 10n ** BigInt(scale));
 }

@@ -1,4 +1,5 @@
 import { productLabel } from '../pricing/cart-product.ts';
+import { dayAt } from '../catalogue/products/backorders.ts';
 import { customTextProblem } from '../catalogue/products/custom-text.ts';
 import { invalid, Refusal } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
@@ -101,6 +102,7 @@ export function newOrder(priced: OrderableCart, now: Date, appId: string | null)
     }),
     giftCards: priced.giftCards.filter(({ amount }) => amount > 0),
     beyondStock: settings.sellBeyondStock,
+    today: dayAt(now, settings.deliveryTimes.timeZone),
     lowStockLevel: settings.lowStockLevel,
     releaseAt: releaseTime(content, settings, now),
     paymentWait: paymentWaitOf(content, settings),

@@ -12,7 +12,8 @@ import { lockGiftCards } from '../giftcards/queries.ts';
 import { addPlacedOrders, insertOrderLines } from '../orders/day-sums.ts';
 import { queueLowStock } from '../catalogue/products/low-stock-email.ts';
 import type { OrderRequest, Placement, PlacementOptions } from './placement.ts';
-import { decideOrders, millionthsOrdered, type PlacementState } from './decision.ts';
+import { decideOrders, type PlacementState, type Verdict } from './decision.ts';
+import { takenBy, waitingLines } from './taken-stock.ts';
 import { placedEvents } from './placed-events.ts';
 import { type LimitedPromotion, type NewOrder, insertOrders } from '../orders/insert-orders.ts';
 import {
@@ -42,6 +43,7 @@ import {
 import { moveCartValues } from '../fields/queries.ts';
 import { limitLockWaits, unlimitLockWaits } from '../db/locks.ts';
 import { lockCounters, setCounters, type Counters } from '../platform/counters.ts';
+import { insertWaitingLines } from '../catalogue/products/backorder-queue.ts';
 import { lockBundlesOf, refreshBundleStock } from '../catalogue/products/bundles.ts';
 import { lockStock, takeStock } from '../catalogue/products/stock-queries.ts';
 import { sql } from '../db/sql.ts';
@@ -94,7 +96,10 @@ export async function placeOrders(
     })),
     loaded.state,
   );
-  const accepted = requests.filter((_, index) => verdicts[index]!.isPlaced);
+  const accepted = requests.flatMap((request, index) => {
+    const { isPlaced, promised } = verdicts[index]!;
+    return isPlaced ? [{ ...request, promised }] : [];
+  });
   const placings = await save(tx, shopId, accepted, loaded);
   return requests.map(({ order }, index) => {
     const { isCurrent, shortIds, isCardShort } = verdicts[index]!;
@@ -179,6 +184,11 @@ async function lockAndLoad(
     state: {
       cartVersions: new Map(carts.map(({ cartId, version }) => [cartId, version])),
       stock: new Map(products.map(({ productId, stock }) => [productId, stock])),
+      backorders: new Map(
+        products.flatMap(({ productId, promised, backorder }) =>
+          backorder ? [[productId, { backorder, promised }]] : [],
+        ),
+      ),
       minStocks: new Map(
         products.flatMap(({ productId, minStock }) =>
           minStock === null ? [] : [[productId, Number(minStock)]],
@@ -206,7 +216,7 @@ async function lockAndLoad(
 async function save(
   tx: Transaction,
   shopId: string,
-  requests: readonly OrderRequest[],
+  requests: readonly (OrderRequest & Pick<Verdict, 'promised'>)[],
   { state, bundleIds, buyers, counters, takenNumbers, giftCards }: Loaded,
 ): Promise<Map<string, Placement>> {
   if (requests.length === 0) return new Map();
@@ -218,11 +228,11 @@ async function save(
     takenNumbers,
   );
   const createdAt = timeAfter(counters.lastEventAt, tx.now);
-  const placed = requests.map(({ order, options }, index) => {
+  const placed = requests.map(({ order, options, promised }, index) => {
     const { emailKey, customerId } = buyers.get(order.orderId)!;
     const orderNumber = `${order.numberPrefix}${counters.order + 1 + index}`;
     const buyerId = customerId ?? customers.get(emailKey)!.customerId;
-    return { order: { ...order, createdAt, orderNumber, buyerId }, options };
+    return { order: { ...order, createdAt, orderNumber, buyerId }, options, promised };
   });
   const orders = placed.map(({ order }) => order);
   const codeKeys = orders.flatMap(({ couponCodeKey }) => couponCodeKey ?? []);
@@ -238,10 +248,9 @@ async function save(
   const cartIds = orders.map(({ cartId }) => cartId);
   const withFields = orders.filter(({ hasCartFields }) => hasCartFields);
   const lineIds = withFields.flatMap(({ content }) => content.lines.map(({ lineItemId }) => lineItemId));
-  // Only counted products have stock, and are locked.
-  const taken = new Map([...millionthsOrdered(orders)].filter(([productId]) => state.stock.has(productId)));
+  const taken = takenBy(placed, state);
   const newCustomerIds = new Set([...customers.values()].map(({ customerId }) => customerId));
-  const events = placedEvents(orders, newCustomerIds, state);
+  const events = placedEvents(orders, newCustomerIds, { ...state, taken });
   const hasLowStock = events.some(({ type }) => type === 'STOCK_LOW');
   const entries = requests.flatMap(({ options }) => options.entry ?? []);
   const emails = requests.flatMap(({ options }) => options.emails);
@@ -265,6 +274,7 @@ async function save(
     }),
     insertOrders(tx, shopId, orders),
     insertOrderLines(tx, shopId, orders),
+    insertWaitingLines(tx, shopId, waitingLines(placed, state)),
     withFields.length > 0 && moveCartValues(tx, shopId, withFields, lineIds),
     addPlacedOrders(tx, shopId, orders),
     addToCustomerTotals(tx, shopId, orders),

@@ -1,12 +1,15 @@
 import { stockEvents } from '../catalogue/products/product-events.ts';
+import type { Taken } from '../catalogue/products/stock-queries.ts';
 import type { NewEvent } from '../platform/events/log.ts';
-import { millionthsOrdered, type PlacementState } from './decision.ts';
+import type { PlacementState } from './decision.ts';
 import type { NewOrder } from '../orders/insert-orders.ts';
 
 type PlacedOrder = Pick<NewOrder, 'orderId' | 'appId' | 'couponCodeKey' | 'content' | 'lowStockLevel'> & {
   orderNumber: string;
   buyerId: string;
 };
+
+type PlacedState = PlacementState & { taken: ReadonlyMap<string, Taken> };
 
 /**
  * The events of placed orders: the orders, new customers, stocks that fall to a level, coupons that cannot be redeemed
@@ -16,7 +19,7 @@ type PlacedOrder = Pick<NewOrder, 'orderId' | 'appId' | 'couponCodeKey' | 'conte
 export function placedEvents(
   orders: readonly PlacedOrder[],
   newCustomerIds: ReadonlySet<string>,
-  state: PlacementState,
+  state: PlacedState,
 ): NewEvent[] {
   const placed = orders.flatMap(({ orderId, appId, orderNumber, buyerId }, index): NewEvent[] => {
     const isFirst = orders.findIndex((other) => other.buyerId === buyerId) === index;
@@ -30,14 +33,16 @@ export function placedEvents(
   return [...placed, ...stockLevelEvents(orders, state), ...usedUpCoupons(orders, state)];
 }
 
-function stockLevelEvents(orders: readonly PlacedOrder[], { stock, minStocks }: PlacementState): NewEvent[] {
+function stockLevelEvents(
+  orders: readonly PlacedOrder[],
+  { stock, minStocks, taken }: PlacedState,
+): NewEvent[] {
   // They all belong to one shop.
   const shopLevel = orders[0]?.lowStockLevel ?? null;
-  return [...millionthsOrdered(orders)].flatMap(([productId, quantity]) => {
-    const before = stock.get(productId);
-    if (before === undefined) return [];
+  return [...taken].flatMap(([productId, { fromStock }]) => {
+    const before = stock.get(productId)!;
     // A level is compared with, and shown as, a number with up to six decimals.
-    const after = (Math.round(Number(before) * 1e6) - Number(quantity)) / 1e6;
+    const after = (Math.round(Number(before) * 1e6) - Number(fromStock)) / 1e6;
     const events = stockEvents(Number(before), after, minStocks.get(productId) ?? shopLevel);
     return events.map((event) => ({ ...event, resourceId: productId, appId: null }));
   });

@@ -19,8 +19,8 @@ export interface Placement {
   isCardShort: boolean;
   /** Reached at once, because gift cards have paid. */
   states: Partial<Record<State, Date | null>>;
-  /** The remaining stock of the ordered products, as decimal texts. */
-  left: { productId: string; stock: string }[];
+  /** The remaining stock of the ordered products, as the stamps of cart products have it. */
+  left: { productId: string; stockStamp: string }[];
 }
 
 export interface PlacementOptions {

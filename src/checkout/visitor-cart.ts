@@ -106,7 +106,7 @@ export async function orderCart(
   const { db, placeOrder, shopId, locale } = shopper;
   const placed = await undefinedIfGone(
     placeOrder({ ...requestOf(shopper, cartId), isConfirmed: true }, (cart, now) => {
-      if (reviewed !== reviewDigest(cart.cart, cart.priced.content, cart.giftCards))
+      if (reviewed !== reviewDigest(cart.cart, cart.priced.content, cart.giftCards, cart.priced.waits))
         throw new NotAsReviewed();
       const given = requiredConsents(cart.priced.content, cart.settings, locale).filter(({ kind }) =>
         consents.includes(kind),

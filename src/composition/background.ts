@@ -18,6 +18,7 @@ import { repeat, type Background } from '../platform/background.ts';
 import { runCleanup } from '../platform/cleanup.ts';
 import { openBackupStore } from '../platform/backup/store.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
+import { startBackorderNotices } from '../orders/backorder-notices.ts';
 import { createProviders, type Providers } from '../orders/payments/providers.ts';
 import { startPaymentWorker } from '../orders/payments/worker.ts';
 import { createEInvoiceBe } from '../orders/transport/e-invoice-be.ts';
@@ -93,6 +94,7 @@ export function startBackground(
     ),
     repeat('the rules', CHECK_RULES, log, (signal) => runDueRules({ db, log }, signal)),
     repeat('the supply of downloads', CHECK_SUPPLIES, log, (signal) => runDueSupplies({ db, log }, signal)),
+    startBackorderNotices(db, log),
     repeat('the mailings', CHECK_MAILINGS, log, (signal) => runDueMailings({ db, config, log }, signal)),
     repeat('the counts of shops', CHECK_CLEANUP, log, (signal) =>
       runCleanup(db, COUNTING_STEPS, { log, signal }),

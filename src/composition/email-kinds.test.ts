@@ -516,6 +516,19 @@ describe("a shop's own words", () => {
       cause: 'We are sorry: we had to cancel your order.',
       paid: '€30.00',
     },
+    backorderMoved: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      date: '1 March 2027',
+      lines: 'the table',
+    },
+    backorderReady: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      lines: 'the table',
+    },
     returned: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',

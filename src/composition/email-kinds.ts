@@ -4,6 +4,7 @@ import { passwordEmail } from '../admin/users/password-email.ts';
 import { hostMessageEmail } from '../host/message-email.ts';
 import { availabilityEmail } from '../catalogue/products/availability-email.ts';
 import { cartReminder } from '../carts/reminder-email.ts';
+import { backorderMovedEmail, backorderReadyEmail } from '../orders/backorder-emails.ts';
 import { orderConfirmation } from '../orders/confirmation-email.ts';
 import { cancelEmail } from '../orders/cancel-email.ts';
 import { returnEmail } from '../orders/return-email.ts';
@@ -51,6 +52,8 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   withdrawalLink,
   withdrawalAcknowledgement,
   returnNoticeEmail,
+  backorderMovedEmail,
+  backorderReadyEmail,
   availabilityEmail,
   newsletterConfirmation,
   contactEmail,

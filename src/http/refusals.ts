@@ -186,6 +186,11 @@ export const SHARED_REFUSALS = {
     message: 'A gift card is neither a bundle nor a part of one',
     field: 'parts',
   },
+  BUNDLE_ON_BACKORDER: {
+    status: 409,
+    message: 'A bundle is sold beyond its stock as its parts are',
+    field: 'backorder',
+  },
   BUNDLE_IS_PART: { status: 409, message: 'The product is a part of a bundle', field: 'parts' },
   LINE_IS_BUNDLE: {
     status: 409,
@@ -437,6 +442,7 @@ export const SHARED_REFUSALS = {
   REFUND_TOO_HIGH: { status: 409, message: 'No more than {amount} can be refunded', field: 'amount' },
   NOTHING_TO_REFUND: { status: 409, message: 'Nothing is left of the payments that could be refunded' },
   NOTHING_TO_SHIP: { status: 409, message: 'There is nothing left to be sent' },
+  GOODS_AWAITED: { status: 409, message: 'Part of the order is not in stock yet' },
   ORDER_UNPAID: {
     status: 409,
     message:

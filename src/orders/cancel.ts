@@ -42,6 +42,7 @@ export async function recordCancellation(
     { tx, shopId },
     open,
     rest.map(({ lineItemId, quantity }) => ({
+      lineItemId,
       productId: productOf.get(lineItemId)!,
       quantity: Number(quantity),
     })),

@@ -1,3 +1,5 @@
+import type { BackorderLine } from '../catalogue/products/backorder-queue.ts';
+import { waitText } from '../pricing/waiting-text.ts';
 import { taxesByRate } from '../pricing/content.ts';
 import { partsOfLine, shownLines, untaxedReasons } from '../pricing/shown-lines.ts';
 import { discountParts } from '../pricing/cart-promotions.ts';
@@ -25,6 +27,8 @@ import { bankTransfer, type BankTransfer } from './bank-transfer.ts';
 import { addressLines, addresseeName } from './documents/address-lines.ts';
 import { recordUnsentEmail } from './history.ts';
 import { lineText } from './line-text.ts';
+import { waitingOfOrder } from './backorders.ts';
+import { findWaitingOf } from './manage-queries.ts';
 import { outstandingOf } from './manage-change.ts';
 import { ORDER_EMAIL, SAMPLE_ORDER, SAMPLE_TIME, sampleMoney, unbroken } from './order-email.ts';
 import { findManagedOrder, type ManagedOrder } from './queries.ts';
@@ -208,8 +212,9 @@ export const orderConfirmation: EmailKind<OrderConfirmed, OrderWords> = {
   load: async (db, email) => {
     const { shopId, locale } = email;
     const settings = await shopSettings(db, shopId);
-    const [order, legalTexts] = await Promise.all([
+    const [order, awaited, legalTexts] = await Promise.all([
       findUnerasedOrder(db, email),
+      findWaitingOf(db, shopId, [(email.facts as { orderId: string }).orderId]),
       // Terms of a contract in another language are better than none.
       findLegalTexts(db, shopId, ATTACHED_PAGES, [locale, settings.defaultLocale]),
     ]);
@@ -217,7 +222,7 @@ export const orderConfirmation: EmailKind<OrderConfirmed, OrderWords> = {
     const isConsumer = !isBusinessBuyer(order.billingAddress, order.buyer);
     const hasLegalGuarantee = isConsumer && sellsToEuConsumers(settings) && order.content.lines.some(isGoods);
     return {
-      ...orderPlaced(order, locale, settings),
+      ...orderPlaced(order, locale, settings, awaited),
       legalTexts,
       legalSections: [
         ...consentSection(order.content, locale),
@@ -356,8 +361,13 @@ export function addressSections(
 
 /** The order as it is when the email is sent; undefined: the customer was erased. */
 export async function loadOrder(db: Queries, email: EmailRequest): Promise<OrderPlaced | undefined> {
-  const [order, settings] = await Promise.all([findUnerasedOrder(db, email), shopSettings(db, email.shopId)]);
-  return order && orderPlaced(order, email.locale, settings);
+  const { shopId, locale } = email;
+  const [order, awaited, settings] = await Promise.all([
+    findUnerasedOrder(db, email),
+    findWaitingOf(db, shopId, [(email.facts as { orderId: string }).orderId]),
+    shopSettings(db, shopId),
+  ]);
+  return order && orderPlaced(order, locale, settings, awaited);
 }
 
 async function findUnerasedOrder(
@@ -368,7 +378,12 @@ async function findUnerasedOrder(
   return order?.erasedAt ? undefined : order;
 }
 
-function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): OrderPlaced {
+function orderPlaced(
+  order: ManagedOrder,
+  locale: string,
+  settings: Settings,
+  backorders: readonly BackorderLine[],
+): OrderPlaced {
   const { content, billingAddress, shippingAddress } = order;
   const { shipping, payment, coupon } = content;
   const language = languageTag(locale);
@@ -379,6 +394,11 @@ function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): O
     text(texts)
       .split('\n')
       .filter((line) => line.trim() !== '');
+  const waits = waitingOfOrder({ backorders });
+  const waitRows = (lineItemId: string): PricedText[] => {
+    const wait = waits.get(lineItemId);
+    return wait ? [{ text: `– ${waitText(wait, locale)}`, amount: '' }] : [];
+  };
   const { percent, longDate } = formatsOf(locale);
   const outstanding = outstandingOf(order);
   const transfer =
@@ -396,10 +416,11 @@ function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): O
     orderedOn: longDate.format(order.createdAt),
     lines: shownLines(content).flatMap((line) => [
       { text: lineText(line, line.quantity, locale, settings), amount: money(line.amount) },
-      ...partsOfLine(content, line.lineItemId).map((part) => ({
-        text: `– ${lineText(part, part.quantity, locale, settings)}`,
-        amount: '',
-      })),
+      ...waitRows(line.lineItemId),
+      ...partsOfLine(content, line.lineItemId).flatMap((part) => [
+        { text: `– ${lineText(part, part.quantity, locale, settings)}`, amount: '' },
+        ...waitRows(part.lineItemId),
+      ]),
     ]),
     subTotal: money(content.subTotal),
     promotions: discounts.flatMap(({ name, amount }) =>

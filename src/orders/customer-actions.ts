@@ -260,6 +260,7 @@ async function removeUnsent(
     { tx, shopId },
     open,
     unsentLines.map((part) => ({
+      lineItemId: part.lineItemId,
       productId: lineOf(part, open).productId,
       quantity: Number(part.quantity),
     })),

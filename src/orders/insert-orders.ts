@@ -37,8 +37,10 @@ export interface NewOrder {
   limitedPromotions?: readonly LimitedPromotion[];
   /** The parts that gift cards pay, each more than 0. */
   giftCards: readonly { giftCardId: string; amount: number }[];
-  /** Allow backorders. */
+  /** Stock may fall below zero, of products that say nothing else of themselves. */
   beyondStock: boolean;
+  /** The day of the shop, which products on backorder are promised for. */
+  today: string;
   /** The stock level that the merchant is notified of, for products without their own; null: none. */
   lowStockLevel: number | null;
   /** When it is cancelled unless something was paid; null: never. */
@@ -83,7 +85,11 @@ const insertOrder = insertInto('customer_order', {
   gift_card_amount: 'bigint',
 });
 
-export function insertOrders(tx: Transaction, shopId: string, orders: readonly NumberedOrder[]) {
+export function insertOrders(
+  tx: Transaction,
+  shopId: string,
+  orders: readonly Omit<NumberedOrder, 'today'>[],
+) {
   const rows = orders.map((order) => ({
     order_id: order.orderId,
     order_number: order.orderNumber,

@@ -24,7 +24,9 @@ import type { ManagedOrder } from './queries.ts';
 import { unshippedLines } from './quantities.ts';
 import { orderRefunds } from './refund-due.ts';
 import { trackedParcels } from './tracking.ts';
-import { changeStock, type StockMove } from '../catalogue/products/stock-queries.ts';
+import { changeStock } from '../catalogue/products/stock-queries.ts';
+import { toBackorder } from './backorders.ts';
+import { movePromises, type LineMove } from './promises.ts';
 import { amountOf } from '../http/request-fields.ts';
 
 /** Shared by all operations that change an order the way a merchant does. */
@@ -161,6 +163,12 @@ function managementOf(order: ManagedOrder, activity: OrderActivity, context: Ren
     ...(order.content.bundles && { bundles: bundlesOf(order.content, context) }),
     buyer: toBuyer(order.buyer),
     deliveryOption: deliveryOption(order.content, context),
+    ...(activity.backorders.length > 0 && {
+      backorders: activity.backorders.map((line) => {
+        const { readyOn, ...backorder } = toBackorder(line);
+        return { ...backorder, readyOn: readyOn && toMilliseconds(readyOn) };
+      }),
+    }),
     shipments: activity.shipments.map((shipment) => ({
       shipmentId: shipment.shipmentId,
       shippedOn: moment(shipment.at),
@@ -265,14 +273,20 @@ export function record(
   return recordHistory(tx, shopId, order.orderId, { appId, kind, details });
 }
 
-/** Takes from stock or returns to it, and notifies customers who wait for it. */
+/**
+ * Takes from stock or returns to it, and notifies customers who wait for it. What a line gives back (`lineItemId`) ends
+ * its waiting first; what it takes beyond the stock is promised, where the product allows it.
+ */
 export async function moveStock(
   { tx, shopId }: Pick<OrderCall, 'tx' | 'shopId'>,
-  { order, settings }: Pick<OpenOrder, 'order' | 'settings'>,
-  moves: readonly StockMove[],
+  { order, settings, activity }: Pick<OpenOrder, 'order' | 'settings' | 'activity'>,
+  moves: readonly LineMove[],
   lines: Content['lines'] = order.content.lines,
 ): Promise<void> {
-  const real = moves.filter(({ quantity }) => quantity !== 0);
+  const asked = moves.filter(({ quantity }) => quantity !== 0);
+  if (asked.length === 0) return;
+  const kept = await movePromises(tx, shopId, { order, activity, settings }, asked);
+  const real = kept.filter(({ quantity }) => quantity !== 0);
   if (real.length === 0) return;
   const changed = await changeStock(tx, shopId, real);
   const shortIds = changed.flatMap(({ productId, before, after }) =>

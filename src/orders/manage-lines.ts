@@ -111,7 +111,7 @@ export function managedLines(api: Operations): void {
     requireChangeable(open);
     const added = await lineOfToday(call, open, call.body);
     const { lineItemId, productId, quantity } = added;
-    await moveStock(call, open, [{ productId, quantity: -Number(quantity) }], [added]);
+    await moveStock(call, open, [{ lineItemId, productId, quantity: -Number(quantity) }], [added]);
     return edited(call, open, { added }, 'line added', ({ lines }) => {
       const { unitPrice } = lines.find((line) => line.lineItemId === lineItemId)!;
       return {
@@ -137,7 +137,8 @@ export function managedLines(api: Operations): void {
       const wanted = quantity === undefined ? goods.quantity : quantityOfPart(goods.quantity, share);
       refuseBelowShipped(open, goods, millionths(wanted));
       const more = millionths(wanted) - millionths(goods.quantity);
-      return { productId: goods.productId, quantity: -Number(quantityText(more)) };
+      const { lineItemId, productId } = goods;
+      return { lineItemId, productId, quantity: -Number(quantityText(more)) };
     });
     await moveStock(call, open, moves);
     return edited(call, open, { changed: { lineItemId, quantity, price } }, 'line changed', (content) => {
@@ -164,7 +165,11 @@ export function managedLines(api: Operations): void {
     await moveStock(
       call,
       open,
-      goods.map((one) => ({ productId: one.productId, quantity: Number(one.quantity) })),
+      goods.map((one) => ({
+        lineItemId: one.lineItemId,
+        productId: one.productId,
+        quantity: Number(one.quantity),
+      })),
     );
     return edited(call, open, { removed: lineItemId }, 'line removed', () => ({
       lineItemId,

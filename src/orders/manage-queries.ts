@@ -2,6 +2,7 @@ import type { CartProduct } from '../pricing/cart-product.ts';
 import { findCartProducts, versionStamps } from '../pricing/cart-product-cache.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import type { BackorderLine } from '../catalogue/products/backorder-queue.ts';
 import type { Parcel } from './tracking.ts';
 import { managedColumns, orderColumns, ordersWithCustomers, type ManagedOrder } from './queries.ts';
 
@@ -109,6 +110,8 @@ export interface OrderActivity {
   /** The invoiced amount less the credited amount; minor units. */
   invoicedAmount: number;
   documents: { kind: 'Invoice' | 'CreditNote'; grandTotal: number; lines: PartLine[] }[];
+  /** What was not in stock when it was ordered. */
+  backorders: BackorderLine[];
 }
 
 /** The activity of an order, as columns. */
@@ -166,7 +169,13 @@ const activityColumns = (shopId: string, orderId: string) => sql`
         from jsonb_array_elements(content -> 'lines') line
       )) order by created_at, number), '[]')
     from order_document where shop_id = ${shopId} and order_id = ${orderId}
-  ) as documents`;
+  ) as documents,
+  (
+    select coalesce(json_agg(json_build_object(
+      'lineItemId', upper(line_item_id::text), 'productId', upper(product_id::text), 'quantity', quantity::text,
+      'waiting', waiting::text, 'expectedOn', expected_on, 'readyAt', ready_at) order by line_item_id), '[]')
+    from backorder_line where shop_id = ${shopId} and order_id = ${orderId}
+  ) as backorders`;
 
 export async function findOrderActivity(
   db: Queries,
@@ -184,6 +193,16 @@ export function findOrderWithActivity(db: Queries, shopId: string, orderId: stri
       ${activityColumns(shopId, orderId)}
     from ${ordersWithCustomers} join shop on shop.shop_id = customer_order.shop_id
     where customer_order.shop_id = ${shopId} and customer_order.order_id = ${orderId}`);
+}
+
+/** What of these orders waits for stock. */
+export function findWaitingOf(db: Queries, shopId: string, orderIds: readonly string[]) {
+  return db.many<BackorderLine & { orderId: string }>(sql`
+    select upper(order_id::text) as "orderId", upper(line_item_id::text) as "lineItemId",
+      upper(product_id::text) as "productId", quantity, waiting, expected_on::text as "expectedOn",
+      ready_at::text as "readyAt"
+    from backorder_line
+    where shop_id = ${shopId} and order_id = any (${orderIds}::uuid[]) and waiting > 0`);
 }
 
 /** The product as sold today, and the customer group of its buyer. undefined: there is no such product. */

@@ -148,6 +148,30 @@ const Management = Type.Object(
       ),
       { description: 'The promotions that have made the order cheaper, in the order in which they applied.' },
     ),
+    backorders: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            lineItemId: { ...Id, description: 'The line, or the part of a bundle.' },
+            quantity: Type.Number({
+              description: 'How much of it was not in stock when it was ordered.',
+              examples: [2],
+            }),
+            waiting: Type.Number({
+              description: 'What of it still waits, and cannot be sent.',
+              examples: [2],
+            }),
+            expectedOn: text('The day that the customer knows; null: none is known.', '2027-03-01'),
+            readyOn: text(
+              'When the last of it was in stock; null: some of it waits.',
+              '2027-02-26T09:30:00.000Z',
+            ),
+          },
+          { title: 'order backorder' },
+        ),
+        { description: 'What was ordered beyond the stock; absent: nothing was.' },
+      ),
+    ),
     bundles: Type.Optional(
       Type.Array(
         Type.Object(

@@ -24,6 +24,7 @@ import {
   refuseCancelled,
   statesReached,
 } from './manage-change.ts';
+import { readyLines } from './backorders.ts';
 import { isAnnounced, isBack, quantitiesOf, quantityText, sentLines, unshippedLines } from './quantities.ts';
 import {
   type PartLine,
@@ -56,7 +57,7 @@ export const createShipment = operation({
   name: 'createShipment',
   summary: 'Create shipment',
   description:
-    'Records a shipment and informs the customer by email, ten minutes later: until then it can be undone (DELETE). 409: more than remains to be sent, the order is cancelled, or its payment through a provider is neither received nor reserved. A reserved payment is captured when the whole order is sent.',
+    'Records a shipment and informs the customer by email, ten minutes later: until then it can be undone (DELETE). Without lines, all that is in stock is sent. 409: more than remains to be sent, or something that still waits for stock, the order is cancelled, or its payment through a provider is neither received nor reserved. A reserved payment is captured when the whole order is sent.',
   body: NewShipment,
   status: 201,
 });
@@ -82,7 +83,11 @@ export function managedShipments(api: Operations): void {
     refuseUnpaid(open);
     const left = unshippedLines(order.content, activity.shipments);
     if (left.length === 0) throw new Refusal('NOTHING_TO_SHIP');
-    const lines = body.lines ? partsOf(body.lines, open, left, 'sent') : left;
+    // What waits belongs to the orders before it, even if it lies in the warehouse.
+    const ready = readyLines(left, activity);
+    if (ready.length === 0) throw new Refusal('GOODS_AWAITED');
+    const lines = body.lines ? partsOf(body.lines, open, left, 'sent') : ready;
+    if (quantitiesExceed(lines, ready)) throw new Refusal('GOODS_AWAITED');
     const shipment = {
       shipmentId: newId(tx.now),
       lines,
@@ -214,6 +219,13 @@ function givenParcels({
     throw invalid('UNKNOWN_VALUE', 'trackingCode');
   }
   return { ...first, furtherParcels };
+}
+
+function quantitiesExceed(lines: readonly PartLine[], available: readonly PartLine[]): boolean {
+  const left = quantitiesOf([{ lines: available }]);
+  return [...quantitiesOf([{ lines }])].some(
+    ([lineItemId, quantity]) => quantity > (left.get(lineItemId) ?? 0),
+  );
 }
 
 /** A payment through a provider must be paid, or reserved, before goods are sent. */

@@ -7,7 +7,7 @@ import { addPlacedOrders, insertOrderLines, moveDaySum, type CountedOrder } from
 import { insertOrders, type NumberedOrder } from './insert-orders.ts';
 
 /** An order of another shop, with what has happened to it there. */
-export interface PastOrder extends NumberedOrder {
+export interface PastOrder extends Omit<NumberedOrder, 'today'> {
   paidOn: Date | null;
   dispatchedOn: Date | null;
   cancelledAt: Date | null;

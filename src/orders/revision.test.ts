@@ -37,6 +37,7 @@ function cartProductOf(product: PricedProduct): CartProduct {
       selection: null,
       visible: true,
       stock: null,
+      promised: 0,
       productTypeId: null,
       master: null,
       image: null,

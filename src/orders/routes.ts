@@ -16,6 +16,7 @@ import { changeOrder, lockOrder } from './change.ts';
 import { recordHistory } from './history.ts';
 import { findOrders, findWholeOrders, type OrderFilter, type OrderPage } from './list.ts';
 import { orderPatch, patchedOrder } from './patch.ts';
+import { endWaitingOf } from './promises.ts';
 import { captureWhenSent } from './payments/capture.ts';
 import { ordersWithFields, type OrderWithFields } from './order-fields.ts';
 import { findOrder, findOrderVersions } from './queries.ts';
@@ -163,6 +164,8 @@ export function orderOperations(api: Operations): void {
     if (!order) throw notFound();
     if (order.editingAppId !== null) throw new Refusal('ORDER_EDITED');
     const { changes, moves } = patchedOrder(order, patch, settings);
+    // An older program says of an order as a whole that it was sent.
+    if (changes.dispatchedOn) await endWaitingOf(tx, shopId, order.orderId);
     const patched = await changeOrder(tx, shopId, order, changes, { moves });
     await captureWhenSent(tx, shopId, order, patched);
     await recordHistory(tx, shopId, order.orderId, {

@@ -1,6 +1,7 @@
 import type { CacheKind } from '../db/cache.ts';
 import type { Queries } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
+import { stockStamp } from '../catalogue/products/queries.ts';
 import { toCartProduct, type CartProduct, type CartProductRow } from './cart-product.ts';
 
 /**
@@ -25,7 +26,7 @@ const version = (
   ) end`;
 
 /** `<id> <version> <stock>` */
-const versionStamp = (shopId: string) => sql`${version(shopId)} || ' ' || coalesce(product.stock::text, '')`;
+const versionStamp = (shopId: string) => sql`${version(shopId)} || ' ' || ${stockStamp}`;
 
 const listed = (what: Sql, shopId: string, productIds: Sql) => sql`array(
     select ${what} from product
@@ -81,19 +82,19 @@ export async function seenCartProducts(
 }
 
 /**
- * After an order: the remaining stock of its products, as decimal texts. Within a transaction they are dropped from
+ * After an order: the remaining stock of its products. Within a transaction they are dropped from
  * the cache, because the order may be rolled back.
  */
 export function updateCachedStock(
   db: Queries,
   shopId: string,
-  left: readonly { productId: string; stock: string }[],
+  left: readonly { productId: string; stockStamp: string }[],
 ): void {
   const cache = db.caches.of(cartProductCache);
-  for (const { productId, stock } of left) {
+  for (const { productId, stockStamp } of left) {
     const product = cache.get(keyOf(shopId, productId));
     if (!product) continue;
-    const stamp = `${versionOf(product.versionStamp)} ${stock}`;
+    const stamp = `${versionOf(product.versionStamp)} ${stockStamp}`;
     cache.set(keyOf(shopId, productId), withStock(product, stamp));
   }
 }
@@ -140,8 +141,13 @@ async function readCartProducts(
 const versionOf = (stamp: string) => stamp.slice(0, stamp.lastIndexOf(' '));
 
 function withStock(product: CartProduct, stamp: string): CartProduct {
-  const stock = stamp.slice(stamp.lastIndexOf(' ') + 1);
-  return { ...product, versionStamp: stamp, stock: stock === '' ? null : Number(stock) };
+  const [stock = '', promised = '0'] = stamp.slice(stamp.lastIndexOf(' ') + 1).split('+');
+  return {
+    ...product,
+    versionStamp: stamp,
+    stock: stock === '' ? null : Number(stock),
+    promised: Number(promised),
+  };
 }
 
 /** Carts do not show these texts of a product, which can be long. */
@@ -151,6 +157,7 @@ function selectCartProducts(db: Queries, shopId: string, productIds: readonly st
   return db.many<CartProductRow>(sql`
     select product.product_id as "productId", product.product_number as "productNumber", product.kind,
       product.master_id as "masterId", product.selection, product.visible, product.stock::float8 as stock,
+      product.promised::float8 as promised,
       product.tax_class_id as "taxClassId", product.product_type_id as "productTypeId", product.prices,
       product.facts - ${longTexts} as facts, ${versionStamp(shopId)} as "versionStamp",
       case when master.product_id is not null then json_build_object(

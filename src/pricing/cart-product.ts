@@ -27,6 +27,7 @@ export interface PricedProduct extends Pick<
 
 /** The product data that carts and orders need. */
 export interface CartProductRow extends Omit<StoredProduct, 'minStock' | 'mainImage'> {
+  promised: number;
   master: ProductRow['master'];
   image: ProductRow['image'];
   /** The first of them; a variation is in those of its product. */

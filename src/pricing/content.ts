@@ -1,3 +1,4 @@
+import { waitsOf, type Wait } from './waiting.ts';
 import type { Localised } from '../http/locale.ts';
 import type { TaxType } from '../http/price.ts';
 import type { ImageSizes } from '../platform/media/images.ts';
@@ -255,6 +256,10 @@ export interface PricedContent {
   products: readonly CartProduct[];
   /** The product of each line as a customer reads it: `shownLines`. */
   soldProducts: readonly CartProduct[];
+  /** What of the lines waits for stock, by their ids. */
+  waits: ReadonlyMap<string, Wait>;
+  /** The moment that it was priced for. */
+  now: Date;
 }
 
 export function contentOf(cart: CartSelection, settings: Settings, now: Date): PricedContent {
@@ -323,7 +328,15 @@ export function contentOf(cart: CartSelection, settings: Settings, now: Date): P
     }),
   };
   const productsOf = (some: readonly KnownLine[]) => some.map(({ product }) => product);
-  return { content, totals, products: productsOf(lines), soldProducts: productsOf(sold) };
+  const products = productsOf(lines);
+  return {
+    content,
+    totals,
+    products,
+    soldProducts: productsOf(sold),
+    waits: waitsOf(content.lines, products, settings, now),
+    now,
+  };
 }
 
 /**

@@ -29,8 +29,10 @@ const MAX_DAYS = 365;
 /** The product data that determines the day of delivery. */
 export interface DeliveredProduct {
   facts: Pick<ProductFacts, 'deliveryPeriod'>;
-  /** The ordered quantity is in stock. */
+  /** The ordered quantity is in stock, or is expected on a day that is known. */
   isInStock: boolean;
+  /** That day; missing: it is in stock. */
+  availableFrom?: string | undefined;
 }
 
 /**
@@ -47,8 +49,17 @@ export function expectedDelivery(
   now: Date,
 ): DaySpan | undefined {
   const days = deliveryDays(products, method, zone, settings);
-  return days && deliverySpan(now, settings.deliveryTimes, days.handling, days.transit);
+  return (
+    days && deliverySpan(now, settings.deliveryTimes, days.handling, days.transit, lastAvailableDay(products))
+  );
 }
+
+/** The day on which the last of these products is there; undefined: all are in stock. */
+const lastAvailableDay = (products: readonly DeliveredProduct[]) =>
+  products
+    .flatMap(({ availableFrom }) => availableFrom ?? [])
+    .toSorted()
+    .at(-1);
 
 /** The working days on the way; undefined: the customer collects the goods, or the shop has set none. Those of the zone come first. */
 export const transitDays = (
@@ -97,7 +108,7 @@ export function parseDays(period: string): WorkingDays | undefined {
 }
 
 /**
- * The arrival days of goods that are ordered now. An order after the cut-off hour, or on a non-working day, counts
+ * The arrival days of goods that are ordered now, and of which the last are there from `availableFrom` on. An order after the cut-off hour, or on a non-working day, counts
  * from the next working day. Working days are Monday to Friday; public holidays differ from town to town and are not
  * known here.
  */
@@ -106,9 +117,13 @@ export function deliverySpan(
   { cutOffHour, timeZone }: { cutOffHour: number; timeZone: string },
   handling: WorkingDays,
   transit: WorkingDays,
+  availableFrom?: string,
 ): DaySpan {
   const { day, hour } = localTime(now, timeZone);
-  const start = workingDayFrom(hour >= cutOffHour ? day + DAY : day);
+  const ordered = hour >= cutOffHour ? day + DAY : day;
+  const start = workingDayFrom(
+    availableFrom === undefined ? ordered : Math.max(ordered, Date.parse(`${availableFrom}T00:00:00Z`)),
+  );
   return {
     from: dayText(afterWorkingDays(start, handling.from + transit.from)),
     to: dayText(afterWorkingDays(start, handling.to + transit.to)),

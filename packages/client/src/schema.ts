@@ -1673,7 +1673,7 @@ export interface paths {
         put?: never;
         /**
          * Create shipment
-         * @description Records a shipment and informs the customer by email, ten minutes later: until then it can be undone (DELETE). 409: more than remains to be sent, the order is cancelled, or its payment through a provider is neither received nor reserved. A reserved payment is captured when the whole order is sent.
+         * @description Records a shipment and informs the customer by email, ten minutes later: until then it can be undone (DELETE). Without lines, all that is in stock is sent. 409: more than remains to be sent, or something that still waits for stock, the order is cancelled, or its payment through a provider is neither received nor reserved. A reserved payment is captured when the whole order is sent.
          *
          *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
@@ -8261,6 +8261,34 @@ export interface components {
             /** @description What it has taken off the delivery, as a negative amount; the price of the delivery is without it. */
             deliveryAmount: components["schemas"]["Price"];
         };
+        /** OrderBackorder */
+        OrderBackorder: {
+            /**
+             * @description The line, or the part of a bundle.
+             * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+             */
+            lineItemId: string;
+            /**
+             * @description How much of it was not in stock when it was ordered.
+             * @example 2
+             */
+            quantity: number;
+            /**
+             * @description What of it still waits, and cannot be sent.
+             * @example 2
+             */
+            waiting: number;
+            /**
+             * @description The day that the customer knows; null: none is known.
+             * @example 2027-03-01
+             */
+            expectedOn: string | null;
+            /**
+             * @description When the last of it was in stock; null: some of it waits.
+             * @example 2027-02-26T09:30:00.000Z
+             */
+            readyOn: string | null;
+        };
         /** PartOfAnOrderedBundle */
         PartOfAnOrderedBundle: {
             /**
@@ -8582,6 +8610,8 @@ export interface components {
             taxes: components["schemas"]["OrderTax"][];
             /** @description The promotions that have made the order cheaper, in the order in which they applied. */
             promotions: components["schemas"]["OrderPromotion"][];
+            /** @description What was ordered beyond the stock; absent: nothing was. */
+            backorders?: components["schemas"]["OrderBackorder"][];
             /** @description The bundles of the order; absent: it has none. */
             bundles?: components["schemas"]["OrderedBundle"][];
             /** @description The buyer's details as a business. */
@@ -13670,6 +13700,35 @@ export interface components {
             /** @description The highest value. */
             maximum: components["schemas"]["Price"];
         };
+        /** ProductBackorder */
+        ProductBackorder: {
+            /**
+             * @description Sold beyond the stock, or before it exists.
+             * @example preorder
+             * @enum {string}
+             */
+            kind: "backorder" | "preorder";
+            /**
+             * @description When it is expected; null: it is not known.
+             * @example 2027-03-01
+             */
+            expectedOn: string | null;
+            /**
+             * @description More than the stock can be ordered now. False: the limit is reached, the day has passed, or the stock is not counted.
+             * @example true
+             */
+            isOpen: boolean;
+            /**
+             * @description How many more than the stock may be promised; only with the scope products_write.
+             * @example 50
+             */
+            limit?: number;
+            /**
+             * @description How many orders wait for; only with the scope products_write.
+             * @example 3
+             */
+            promised?: number;
+        };
         /** DurabilityGuarantee */
         DurabilityGuarantee: {
             /**
@@ -14018,6 +14077,8 @@ export interface components {
             safetyInfo?: components["schemas"]["SafetyInfo"];
             /** @description It is a gift card, whose price is the proposed value. Absent: it is none. */
             giftCard?: components["schemas"]["GiftCardValues"];
+            /** @description It is sold beyond its stock. Absent: it is not. */
+            backorder?: components["schemas"]["ProductBackorder"];
             /** @description What consumer law and customs want to be known; absent when there is none. */
             legalInfo?: components["schemas"]["LegalInfo"];
             /**
@@ -14434,6 +14495,25 @@ export interface components {
              */
             quantity: number;
         };
+        /** BackorderRequest */
+        BackorderRequest: {
+            /**
+             * @description It is sold beyond its stock, or before it exists.
+             * @example preorder
+             * @enum {string}
+             */
+            kind: "backorder" | "preorder";
+            /**
+             * @description How many more than the stock may be promised to orders that wait.
+             * @example 50
+             */
+            limit: number;
+            /**
+             * @description When it is expected; a pre-order must say it. After that day nothing more is promised. null: it is not known.
+             * @example 2027-03-01
+             */
+            expectedOn?: string | null;
+        };
         /** ProductPatch */
         ProductPatch: {
             /**
@@ -14516,6 +14596,8 @@ export interface components {
              * @example 10
              */
             partsDiscount?: components["schemas"]["Decimal"] | null;
+            /** @description How it is sold beyond its counted stock; the variations of a master have the same, each with a limit of its own. Customers who wait learn of another date by email. A bundle follows its parts: 409. null: it is not. */
+            backorder?: components["schemas"]["BackorderRequest"] | null;
             /**
              * @description From when on it is for sale. null: takes it away.
              * @example 2027-01-31T00:00:00Z
@@ -16615,6 +16697,7 @@ export type SalesSummary = components['schemas']['SalesSummary'];
 export type OrderEditing = components['schemas']['OrderEditing'];
 export type OrderTax = components['schemas']['OrderTax'];
 export type OrderPromotion = components['schemas']['OrderPromotion'];
+export type OrderBackorder = components['schemas']['OrderBackorder'];
 export type PartOfAnOrderedBundle = components['schemas']['PartOfAnOrderedBundle'];
 export type OrderedBundle = components['schemas']['OrderedBundle'];
 export type OrderDeliveryOption = components['schemas']['OrderDeliveryOption'];
@@ -16830,6 +16913,7 @@ export type CustomerSpecificPriceInfo = components['schemas']['CustomerSpecificP
 export type SafetyParty = components['schemas']['SafetyParty'];
 export type SafetyInfo = components['schemas']['SafetyInfo'];
 export type GiftCardValues = components['schemas']['GiftCardValues'];
+export type ProductBackorder = components['schemas']['ProductBackorder'];
 export type DurabilityGuarantee = components['schemas']['DurabilityGuarantee'];
 export type EnvironmentalClaim = components['schemas']['EnvironmentalClaim'];
 export type LegalInfo = components['schemas']['LegalInfo'];
@@ -16853,6 +16937,7 @@ export type EnergyLabel = components['schemas']['EnergyLabel'];
 export type EnvironmentalClaimRequest = components['schemas']['EnvironmentalClaimRequest'];
 export type GiftCardBounds = components['schemas']['GiftCardBounds'];
 export type BundlePart = components['schemas']['BundlePart'];
+export type BackorderRequest = components['schemas']['BackorderRequest'];
 export type ProductPatch = components['schemas']['ProductPatch'];
 export type ProductExtras = components['schemas']['ProductExtras'];
 export type UpdatedProduct = components['schemas']['UpdatedProduct'];

@@ -1,5 +1,7 @@
 import { html, type Markup } from '../../http/html.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
+import { messagesIn } from '../../kernel/messages.ts';
+import { waitText } from '../../pricing/waiting-text.ts';
 import { typedText } from '../../orders/line-text.ts';
 import { orderTokens } from '../../orders/order-link.ts';
 import type { Address } from '../../shops/countries/address.ts';
@@ -66,7 +68,7 @@ function recipientText(
 
 /** What a bundle consists of, and what of it is still to be sent. */
 function partList(
-  { visit }: OrderView,
+  { visit, order }: OrderView,
   parts: readonly OrderedGoods[],
   left: ReadonlyMap<string, number>,
 ): Markup {
@@ -81,10 +83,23 @@ function partList(
           <span class="quiet"
             >${part.sku}${rest === 0 ? html` · ${messages.sent}` : rest < part.amount && html` · ${messages.left({ quantity: rest })}`}</span
           >
+          ${awaited({ visit, order }, part.lineItemId)}
         </li>`;
       })}
     </ul>
   </li>`;
+}
+
+/** What of a line is not in stock yet, or that all of it has arrived. */
+function awaited({ visit, order }: Pick<OrderView, 'visit' | 'order'>, lineItemId: string): Markup | false {
+  const backorder = order.management.backorders?.find((one) => one.lineItemId === lineItemId);
+  if (!backorder || order.management.cancelledOn !== null) return false;
+  const { waiting, expectedOn } = backorder;
+  const text =
+    waiting > 0
+      ? waitText({ quantity: String(waiting), expectedOn }, visit.locale)
+      : messagesIn(visit.locale).backorders.ready;
+  return html`<p class="quiet">${text}</p>`;
 }
 
 function lineItem({ visit, order }: OrderView, line: OrderLine, left: number, returned: number): Markup {
@@ -104,7 +119,7 @@ function lineItem({ visit, order }: OrderView, line: OrderLine, left: number, re
       }
       ${line.giftCard !== undefined && html`<p class="typed">${recipientText(line.giftCard, messages)}</p>`}
       ${isPartlySent && html`<p class="quiet">${messages.left({ quantity: left })}</p>`}
-      ${isSent && html`<p class="quiet">${messages.sent}</p>`}
+      ${isSent && html`<p class="quiet">${messages.sent}</p>`} ${awaited({ visit, order }, line.lineItemId)}
       ${
         returned > 0 &&
         html`<p class="quiet">

@@ -6,6 +6,8 @@ import { anyText } from '../../catalogue/products/render.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import { registrationText } from '../../shops/legal/registration-text.ts';
 import { lineText } from '../../orders/line-text.ts';
+import { readyLines, waitingOfOrder } from '../../orders/backorders.ts';
+import { findWaitingOf, type PartLine } from '../../orders/manage-queries.ts';
 import { unshippedLines } from '../../orders/quantities.ts';
 import { isWaitingForPayment, orderState } from '../../orders/order-state.ts';
 import type { ManagedOrder } from '../../orders/queries.ts';
@@ -15,7 +17,7 @@ import type { AdminPage } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { adminPath, type ShopVisit } from '../visit.ts';
 import { chosenIds } from './bulk.ts';
-import { pickList, type PackedLine } from './pick-list.ts';
+import { pickList, type PackedLine, type PickedProduct } from './pick-list.ts';
 import { findShipments, findWholeOrdersById } from './queries.ts';
 import type { PageRequest } from '../../http/page-kit.ts';
 
@@ -37,6 +39,8 @@ export function printPages(pages: ShopPages): void {
 interface PackedOrder {
   order: ManagedOrder;
   lines: PackedLine[];
+  /** What is not in stock yet, and stays behind. */
+  waiting: PackedLine[];
 }
 
 interface Packed {
@@ -48,9 +52,10 @@ interface Packed {
 /** The unsent part of each order; all of it when everything was sent. A single unpaid order is printed on request. */
 async function loadPacked({ db, shopId }: ShopVisit, { queryList }: PageRequest): Promise<Packed> {
   const orderIds = chosenIds(queryList('id'));
-  const [orders, shipments] = await Promise.all([
+  const [orders, shipments, awaited] = await Promise.all([
     findWholeOrdersById(db, shopId, orderIds),
     findShipments(db, shopId, orderIds),
+    findWaitingOf(db, shopId, orderIds),
   ]);
   const isLeftOut = (order: ManagedOrder) => orders.length > 1 && isWaitingForPayment(orderState(order));
   const packed = orders
@@ -59,13 +64,19 @@ async function loadPacked({ db, shopId }: ShopVisit, { queryList }: PageRequest)
       const { content, orderNumber } = order;
       const sent = shipments.filter(({ orderId }) => orderId === order.orderId);
       const rest = unshippedLines(content, sent);
-      const parts = rest.length > 0 ? rest : content.lines;
-      const lines = parts.map(({ lineItemId, quantity }) => ({
-        orderNumber,
-        line: content.lines.find((line) => line.lineItemId === lineItemId)!,
+      const backorders = awaited.filter(({ orderId }) => orderId === order.orderId);
+      const parts = rest.length > 0 ? readyLines(rest, { backorders }) : content.lines;
+      const packed = (some: readonly PartLine[]) =>
+        some.map(({ lineItemId, quantity }) => ({
+          orderNumber,
+          line: content.lines.find((line) => line.lineItemId === lineItemId)!,
+          quantity,
+        }));
+      const waiting = [...waitingOfOrder({ backorders })].map(([lineItemId, { quantity }]) => ({
+        lineItemId,
         quantity,
       }));
-      return { order, lines };
+      return { order, lines: packed(parts), waiting: packed(waiting) };
     });
   return { orders: packed, unpaidNumbers: orders.filter(isLeftOut).map(({ orderNumber }) => orderNumber) };
 }
@@ -169,9 +180,15 @@ function deliveryLine({ settings }: ShopVisit, { content }: ManagedOrder): Marku
 }
 
 function pickTable(visit: ShopVisit, packed: readonly PackedOrder[]): Markup {
+  const waiting = pickList(packed.flatMap((order) => order.waiting));
+  return html`${productTable(visit, pickList(packed.flatMap(({ lines }) => lines)))}
+  ${waiting.length > 0 && productTable(visit, waiting, visit.messages.orders.bulk.awaited)}`;
+}
+
+function productTable(visit: ShopVisit, products: readonly PickedProduct[], title?: string): Markup {
   const messages = visit.messages.orders.bulk;
-  const products = pickList(packed.flatMap(({ lines }) => lines));
   return html`<div class="card scroll">
+    ${title !== undefined && html`<h2>${title}</h2>`}
     <table>
       <thead>
         <tr>

@@ -35,6 +35,14 @@ export function leftToShip(order: ManagedOrderAnswer): Map<string, number> {
   return difference(quantitiesIn([orderedIn(order)]), quantitiesIn(order.management.shipments));
 }
 
+/** What of it is in stock: the rest waits. */
+export function readyToShip(order: ManagedOrderAnswer): Map<string, number> {
+  const { backorders = [] } = order.management;
+  const left = [...leftToShip(order)].map(([lineItemId, quantity]) => ({ lineItemId, quantity }));
+  const waiting = backorders.map(({ lineItemId, waiting: quantity }) => ({ lineItemId, quantity }));
+  return difference(quantitiesIn([{ lines: left }]), quantitiesIn([{ lines: waiting }]));
+}
+
 /** The quantity of each line at the customer. An order marked as sent without shipments was sent in full. */
 export function leftToReturn(order: ManagedOrderAnswer): Map<string, number> {
   const { shipments, returns } = order.management;

@@ -14,7 +14,7 @@ import { adminPath, type ShopVisit } from '../visit.ts';
 import type { OrderAction } from './action.ts';
 import { LINE } from './line-form.ts';
 import { goodsOf, lineName, moneyIn, payableAmount, type OrderView } from './order-view.ts';
-import { isNothing, leftToShip } from './quantities.ts';
+import { isNothing, readyToShip } from './quantities.ts';
 import type { FormRequest } from '../../http/page-kit.ts';
 
 export const SHIPMENT = declareForm(createShipment, ({ orders: { shipping: messages } }) => ({
@@ -53,11 +53,11 @@ export const ship: OrderAction = {
     order.management.cancelledOn === null &&
     order.rejectedOn === null &&
     order.dispatchedOn === null &&
-    !isNothing(leftToShip(order)),
+    !isNothing(readyToShip(order)),
   fields: (view, draft) => {
     const { visit, order } = view;
     const messages = visit.messages.orders.shipping;
-    const left = leftToShip(order);
+    const left = readyToShip(order);
     const field = showFields(SHIPMENT, visit, { draft });
     return html`${isUnpaid(order) && unpaidNotice(visit, order, draft)}
       ${lineQuantityFields(view, left, left, draft)}

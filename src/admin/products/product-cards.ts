@@ -133,6 +133,30 @@ function tierTable(visit: ShopVisit, fields: ProductFields, start: string, hasDi
   </table>`;
 }
 
+/** How the product is sold beyond its stock. */
+function backorderFields(visit: ShopVisit, row: ProductRow, fields: ProductFields): Markup {
+  const words = visit.messages.products.backorder;
+  const { parts, backorder } = row.facts;
+  const quantity = row.promised.toLocaleString(visit.language);
+  return html`<details ${backorder !== undefined && html`open`}>
+    <summary>${words.legend}</summary>
+    ${
+      parts
+        ? html`<p class="hint">${words.bundle}</p>`
+        : html`<p class="hint">${words.stockHint} ${row.promised > 0 && words.promised({ quantity })}</p>
+            <div class="row">
+              ${fields.field('backorder.kind', {
+                choices: [
+                  { value: 'backorder', text: words.backorder },
+                  { value: 'preorder', text: words.preorder },
+                ],
+              })}
+              ${fields.field('backorder.limit')} ${fields.field('backorder.expectedOn')}
+            </div>`
+    }
+  </details>`;
+}
+
 export function stockCard(visit: ShopVisit, row: ProductRow, fields: ProductFields): Markup {
   const messages = visit.messages.products.fields;
   return html`<section class="card">
@@ -153,6 +177,7 @@ export function stockCard(visit: ShopVisit, row: ProductRow, fields: ProductFiel
             ${fields.field('stock')} ${fields.field('minStock')} ${fields.field('deliveryPeriod')}
           </div>`
     }
+    ${backorderFields(visit, row, fields)}
     <details>
       <summary>${messages.ordering}</summary>
       <div class="row">

@@ -287,6 +287,18 @@ function changedExtras({ isChanged, isAnyChanged, valueOf, isTicked, optionalDec
     const isEmpty = minimum === undefined && maximum === undefined;
     extras.giftCard = isEmpty ? null : { minimum: minimum ?? '0', maximum: maximum ?? '0' };
   }
+  if (isAnyChanged('backorder.')) {
+    const kind = valueOf('backorder.kind');
+    const expectedOn = valueOf('backorder.expectedOn') || null;
+    extras.backorder =
+      kind === ''
+        ? null
+        : {
+            kind: kind as NonNullable<typeof extras.backorder>['kind'],
+            limit: Number(optionalDecimal('backorder.limit') ?? 0),
+            expectedOn,
+          };
+  }
   if (isAnyChanged('energy.')) {
     const classes = valueOf('energy.classes');
     extras.energyLabel =

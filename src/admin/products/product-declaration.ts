@@ -25,7 +25,7 @@ const MAX_KEYWORDS_LENGTH = MAX_LENGTHS.words * (MAX_LENGTHS.word + 2);
 
 /** `*` stands for a language, a currency, a row or an id. */
 export function productFieldsIn({ products }: AdminMessages): Readonly<Record<string, ProductField>> {
-  const { fields, law } = products;
+  const { fields, law, backorder } = products;
   const decimal = (label: string, hint?: string) =>
     ({ kind: 'decimal', label, ...(hint !== undefined && { hint }) }) as const;
   const tick = (label: string) => ({ kind: 'tick', label }) as const;
@@ -77,6 +77,9 @@ export function productFieldsIn({ products }: AdminMessages): Readonly<Record<st
     manufacturerProductNumber: { label: fields.manufacturerProductNumber },
     stock: decimal(fields.stock, fields.stockHint),
     minStock: decimal(fields.minStock, fields.minStockHint),
+    'backorder.kind': { kind: 'choice', label: backorder.kind, empty: backorder.none },
+    'backorder.limit': decimal(backorder.limit, backorder.limitHint),
+    'backorder.expectedOn': { kind: 'date', label: backorder.expectedOn, hint: backorder.expectedOnHint },
     deliveryPeriod: { label: fields.deliveryPeriod, hint: fields.deliveryPeriodHint },
     'order.unit': { kind: 'choice', label: fields.orderUnit },
     'order.priceQuantity': decimal(fields.priceQuantity),

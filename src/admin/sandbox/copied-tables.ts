@@ -16,6 +16,7 @@ export const COPIED_TABLES: Readonly<Record<string, 'shop' | 'people' | 'never'>
   app_payment: 'never',
   assistant_session: 'people',
   audit_entry: 'never',
+  backorder_line: 'people',
   bank_entry: 'people',
   cart: 'never',
   cart_day: 'people',

@@ -13,6 +13,7 @@ import {
 } from '../../shops/sandbox/queries.ts';
 import { selectSettings, type Sandbox } from '../../shops/settings/settings.ts';
 import { copyRoles } from '../users/queries.ts';
+import { forgetPromises } from '../../catalogue/products/backorder-queue.ts';
 import { isCopied } from './copied-tables.ts';
 
 export interface CopyOptions extends BackupProgress {
@@ -105,10 +106,12 @@ async function sandboxOfCopy(db: Queries, { from, isSandbox }: CopyOptions): Pro
 /** What the copy does not share with the shop: it is new, has a preview link of its own, and no cart token opens an order. */
 async function finishCopy(
   tx: Transaction,
-  { from, to, finish }: CopyOptions,
+  { from, to, withCustomers, finish }: CopyOptions,
   sandbox: Sandbox | undefined,
 ): Promise<void> {
   await updateCopy(tx, to, sandbox);
+  // Without orders nobody waits.
+  if (!withCustomers) await forgetPromises(tx, to);
   await endCartTokens(tx, to);
   await copyRoles(tx, from, to);
   await finish(tx);

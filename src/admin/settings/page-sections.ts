@@ -13,6 +13,7 @@ export const PAGE_SECTIONS = {
     'minimumCart',
     'basketDiscounts',
     'sellBeyondStock',
+    'backorderReadyEmails',
     'maxPerOrder',
     'lowStockLevel',
     'emailNewOrders',

@@ -1,3 +1,4 @@
+import { dayAt } from '../../catalogue/products/backorders.ts';
 import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findVersions, type ProductVersion } from '../../catalogue/products/queries.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
@@ -45,7 +46,8 @@ export async function loadOffered(
   const masterIds = products.flatMap(({ productId, productVariationType }) =>
     productVariationType === 'master' ? [productId] : [],
   );
-  const variations = masterIds.length > 0 ? await findVariationVersions(db, shopId, masterIds) : [];
+  const today = dayAt(db.now, settings.deliveryTimes.timeZone);
+  const variations = masterIds.length > 0 ? await findVariationVersions(db, shopId, masterIds, today) : [];
   const chosen = masterIds.flatMap((masterId) => {
     const ofMaster = variations.filter((variation) => variation.masterId === masterId);
     const named = requested.find(({ productId }) => productId === masterId)!.variantIds;

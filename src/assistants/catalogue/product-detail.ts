@@ -1,3 +1,4 @@
+import { dayAt } from '../../catalogue/products/backorders.ts';
 import { Type, type Static } from 'typebox';
 import { isAvailable } from '../../storefront/product/product-card.ts';
 import { preferredVariation } from '../../storefront/product/variations.ts';
@@ -73,7 +74,8 @@ async function loadDetail(
   if (offered.product.productVariationType !== 'master') {
     return { offered: { ...offered, variants: offered.variants.filter(isWithin) } };
   }
-  const versions = await findVariationVersions(db, shopId, [id]);
+  const today = dayAt(db.now, context.settings.deliveryTimes.timeZone);
+  const versions = await findVariationVersions(db, shopId, [id], today);
   const variations = (await readProducts(context, versions)).filter(isWithin);
   const named = masterId === null ? undefined : productId;
   const bestId = named ?? preferredVariation(context, versions)?.productId;

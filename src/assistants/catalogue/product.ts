@@ -177,7 +177,8 @@ function availabilityOf(variant: Product, context: AssistantContext): ShownVaria
   const available = isAvailable(context, variant);
   if (!variant.forSale) return { available: false };
   if (variant.availability !== 'OutStock') return { available, status: 'in_stock' };
-  return { available, status: available ? 'backorder' : 'out_of_stock' };
+  const { kind = 'backorder' } = variant.backorder ?? {};
+  return { available, status: available ? kind : 'out_of_stock' };
 }
 
 function descriptionOf({ shortDescription, description, name }: Product): { plain: string } {

@@ -1,7 +1,7 @@
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { versionColumns, type ProductVersion } from '../../catalogue/products/queries.ts';
-import type { Prices } from '../../catalogue/products/facts.ts';
+import { openTerms, versionColumns, type ProductVersion } from '../../catalogue/products/queries.ts';
+import type { BackorderTerms, Prices } from '../../catalogue/products/facts.ts';
 
 /** A product or a variation that a request has named. */
 export interface NamedProduct extends ProductVersion {
@@ -31,6 +31,8 @@ export interface VariationVersion extends ProductVersion {
   productNumber: string;
   prices: Prices | null;
   hasStock: boolean;
+  backorder: BackorderTerms | null;
+  hasTerms: boolean;
   isOnSale: boolean;
 }
 
@@ -38,7 +40,12 @@ export interface VariationVersion extends ProductVersion {
 export const MAX_VARIATIONS = 100;
 
 /** The visible variations of these masters, of each no more than the first ones. */
-export function findVariationVersions(db: Queries, shopId: string, masterIds: readonly string[]) {
+export function findVariationVersions(
+  db: Queries,
+  shopId: string,
+  masterIds: readonly string[],
+  today: string,
+) {
   const dayOf = (name: string) =>
     sql`coalesce(product.facts ->> ${name}::text, master.facts ->> ${name}::text)::timestamptz`;
   return db.many<VariationVersion & { visible: boolean; place: number }>(sql`
@@ -46,6 +53,8 @@ export function findVariationVersions(db: Queries, shopId: string, masterIds: re
       select ${versionColumns}, upper(product.master_id::text) as "masterId",
         product.product_number as "productNumber",
         coalesce(product.prices, master.prices) as prices, coalesce(product.stock > 0, true) as "hasStock",
+        ${openTerms(sql`product`, today)} as backorder,
+        product.facts ? 'backorder' or master.facts ? 'backorder' as "hasTerms",
         coalesce(${dayOf('forSaleFrom')} <= ${db.now}, true)
           and coalesce(${dayOf('forSaleUntil')} > ${db.now}, true) as "isOnSale",
         row_number() over (partition by product.master_id order by product.product_id)::int as place

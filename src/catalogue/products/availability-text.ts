@@ -1,3 +1,5 @@
+import { formatsOf } from '../../http/formats.ts';
+import type { BackorderTerms } from './facts.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 
 export type Availability = 'OnStock' | 'WarnStock' | 'OutStock';
@@ -14,9 +16,25 @@ export function availabilityText(
   availability: Availability | null,
   deliveryPeriod: string | null,
   locale: string,
+  backorder?: BackorderTerms,
 ): string {
   if (availability === null) return '';
   const { inStock, notInStock, shipsWithin } = messagesIn(locale).products;
-  if (availability === 'OutStock') return notInStock;
+  if (availability === 'OutStock') return backorder ? backorderText(backorder, locale) : notInStock;
   return deliveryPeriod ? `${inStock}<br />${shipsWithin({ days: deliveryPeriod })}` : inStock;
 }
+
+/** `Pre-order: available from 1 March 2027`. */
+export function backorderText(
+  { kind, expectedOn }: Pick<BackorderTerms, 'kind' | 'expectedOn'>,
+  locale: string,
+): string {
+  const { preorder, backorder, backorderWithoutDate } = messagesIn(locale).products;
+  if (expectedOn === undefined) return backorderWithoutDate;
+  const date = expectedDayText(expectedOn, locale);
+  return kind === 'preorder' ? preorder({ date }) : backorder({ date });
+}
+
+/** `1 March 2027` for `2027-03-01`. */
+export const expectedDayText = (day: string, locale: string) =>
+  formatsOf(locale).longDate.format(new Date(`${day}T00:00:00Z`));

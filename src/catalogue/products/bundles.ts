@@ -2,7 +2,8 @@ import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { invalid, Refusal } from '../../http/errors.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import type { BundlePart, Prices, ProductFacts } from './facts.ts';
+import { BUNDLE_LIMIT } from './backorders.ts';
+import type { BackorderTerms, BundlePart, Prices, ProductFacts } from './facts.ts';
 import { priceIn } from './prices.ts';
 import type { StoredProduct } from './queries.ts';
 import { sumOfParts } from './sum-of-parts.ts';
@@ -54,24 +55,38 @@ export async function refreshBundleStock(
 ): Promise<BundleStock[]> {
   if (bundleIds.length === 0) return [];
   return tx.many<BundleStock>(sql`
-    update product set stock = fresh.stock, stock_changed_at = ${at}
+    update product
+    set stock = fresh.stock, stock_changed_at = ${at}, promised = fresh.promised,
+      version = version + (product.promised <> fresh.promised)::int
     from (
-      select bundle.product_id, bundle.stock as former, (
-        select min(floor((
-          select case when count(*) = 0 then 0 when bool_or(offer.stock is null) then null
-            else greatest(max(offer.stock), 0) end
-          from product offer
-          where offer.shop_id = ${shopId} and offer.kind <> 'master' and (
-            offer.product_id = (part ->> 'productId')::uuid
-            or offer.master_id = (part ->> 'productId')::uuid and offer.visible)
-        ) / (part ->> 'quantity')::numeric))
-        from jsonb_array_elements(bundle.facts -> 'parts') as part
-      ) as stock
+      select bundle.product_id, bundle.stock as former, enough.stock,
+        coalesce(greatest(
+          (bundle.facts -> 'backorder' ->> 'limit')::numeric - (enough.orderable - enough.stock), 0), 0) as promised
       from product bundle
+      cross join lateral (
+        select min(floor(offers.stock / quantity)) as stock, min(floor(offers.orderable / quantity)) as orderable
+        from (
+          select (part ->> 'productId')::uuid as product_id, (part ->> 'quantity')::numeric as quantity
+          from jsonb_array_elements(bundle.facts -> 'parts') as part
+        ) part
+        cross join lateral (
+          select case when count(*) = 0 then 0 when bool_or(offer.stock is null) then null
+              else greatest(max(offer.stock), 0) end as stock,
+            case when count(*) = 0 then 0 when bool_or(offer.stock is null) then null
+              else max(greatest(offer.stock, 0) + greatest(coalesce((coalesce(
+                offer.facts -> 'backorder', master.facts -> 'backorder') ->> 'limit')::numeric - offer.promised, 0), 0))
+              end as orderable
+          from product offer
+          left join product master on master.shop_id = ${shopId} and master.product_id = offer.master_id
+          where offer.shop_id = ${shopId} and offer.kind <> 'master' and (
+            offer.product_id = part.product_id or offer.master_id = part.product_id and offer.visible)
+        ) offers
+      ) enough
       where bundle.shop_id = ${shopId} and bundle.product_id = any (${bundleIds}::uuid[])
     ) fresh
     where product.shop_id = ${shopId} and product.product_id = any (${bundleIds}::uuid[])
-      and product.product_id = fresh.product_id and product.stock is distinct from fresh.stock
+      and product.product_id = fresh.product_id
+      and (product.stock is distinct from fresh.stock or product.promised <> fresh.promised)
     returning upper(product.product_id::text) as "productId", fresh.former::float8 as before,
       product.stock::float8 as after`);
 }
@@ -86,6 +101,7 @@ export interface PartProduct {
   /** Its own, else its master's. */
   prices: Prices | null;
   orderUnit: ProductFacts['orderUnit'] | null;
+  backorder: BackorderTerms | null;
   isBundle: boolean;
   isGiftCard: boolean;
 }
@@ -101,6 +117,7 @@ export function findPartProducts(
       product.product_number as "productNumber", product.kind, product.visible,
       coalesce(product.prices, master.prices) as prices,
       coalesce(product.facts -> 'orderUnit', master.facts -> 'orderUnit') as "orderUnit",
+      coalesce(product.facts -> 'backorder', master.facts -> 'backorder') as backorder,
       product.facts ? 'parts' as "isBundle",
       product.facts ? 'giftCard' or coalesce(master.facts ? 'giftCard', false) as "isGiftCard"
     from product
@@ -159,6 +176,26 @@ export function priceOfParts(
     return { quantity, product: { prices, ...(orderUnit && { orderUnit }) } };
   });
   return sumOfParts(priced, partsDiscount, settings);
+}
+
+/** How a bundle is sold beyond its stock: as its parts are, when the last of them is there. */
+export function backorderOfParts(
+  { parts = [] }: ProductFacts,
+  known: readonly PartProduct[],
+): BackorderTerms | undefined {
+  const terms = parts.flatMap(({ productId }) => {
+    const part = known.find((one) => fillsPart(one, productId) && one.backorder);
+    return part?.backorder ? [part.backorder] : [];
+  });
+  if (terms.length === 0) return undefined;
+  const days = terms.flatMap(({ expectedOn }) => expectedOn ?? []).toSorted();
+  // Where the day of one part is unknown, so is that of the bundle.
+  const expectedOn = days.length === terms.length ? days.at(-1) : undefined;
+  return {
+    kind: terms.some(({ kind }) => kind === 'preorder') ? 'preorder' : 'backorder',
+    limit: BUNDLE_LIMIT,
+    ...(expectedOn !== undefined && { expectedOn }),
+  };
 }
 
 const fillsPart = (one: PartProduct, partId: string) =>

@@ -5,7 +5,8 @@ import type { Localised } from '../../http/locale.ts';
 import { currencyDigits, parseDecimal, toMinor } from '../../kernel/money.ts';
 import type { CustomField, Settings } from '../../shops/settings/settings.ts';
 import { joinPaths, readPaths } from './category-paths.ts';
-import { setFact, WITHDRAWAL_EXCLUSIONS, type ProductSafety } from './facts.ts';
+import { isDay, MAX_BACKORDER_LIMIT } from './backorders.ts';
+import { setFact, WITHDRAWAL_EXCLUSIONS, type BackorderTerms, type ProductSafety } from './facts.ts';
 import {
   guaranteeText,
   isLegalFact,
@@ -189,6 +190,7 @@ export function moreColumnsOf(settings: Settings): CsvColumn[] {
         },
       },
     ],
+    ['Backorder', backorder()],
     ['TaxClass', taxClass(settings)],
     [
       'MinStock',
@@ -577,6 +579,24 @@ function shippingMethods({ shippingMethods: methods }: Settings): Effects {
         return [method.shippingMethodId];
       });
       setFact(product, 'shippingMethodIds', ids.length > 0 ? [...new Set(ids)] : undefined);
+    },
+  };
+}
+
+/** `preorder | 50 | 2027-03-01`: the kind, the limit, and the day, which a backorder need not have. */
+function backorder(): Effects {
+  const FORM = /^(backorder|preorder) *\| *(\d{1,6})(?: *\| *(20\d\d-\d\d-\d\d))?$/;
+  return {
+    cell: ({ facts: { parts, backorder: terms } }) =>
+      terms && !parts ? [terms.kind, terms.limit, terms.expectedOn ?? []].flat().join(' | ') : '',
+    apply: (product, cell) => {
+      if (cell === '') return setFact(product, 'backorder', undefined);
+      const [, kind, limit, expectedOn] = FORM.exec(cell.trim()) ?? [];
+      const terms = { kind: kind as BackorderTerms['kind'], limit: Number(limit) };
+      const isComplete = expectedOn === undefined ? kind === 'backorder' : isDay(expectedOn);
+      if (!isComplete || terms.limit < 1 || terms.limit > MAX_BACKORDER_LIMIT)
+        throw notSuchAs('preorder | 50 | 2027-03-01');
+      setFact(product, 'backorder', { ...terms, ...(expectedOn !== undefined && { expectedOn }) });
     },
   };
 }

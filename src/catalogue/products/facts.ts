@@ -166,6 +166,8 @@ export interface ProductFacts {
   orderUnit?: { priceQuantity: number; unit: UnitKey; minimum: number; interval: number };
   /** The largest quantity in an order; missing: the shop's. */
   maxOrder?: number;
+  /** It is sold beyond its counted stock; missing: it is not. */
+  backorder?: BackorderTerms;
   /** Missing: the product has the right of withdrawal. */
   withdrawalExcluded?: WithdrawalExclusion;
   /** Where it differs from the manufacturer's in the settings. */
@@ -204,6 +206,15 @@ export interface ProductFacts {
   parts?: BundlePart[];
   /** Its price is the sum of its parts' prices, less so many basis points; missing: it has a price of its own. */
   partsDiscount?: number;
+}
+
+/** How a product is sold beyond its stock (`backorder`), or before it exists (`preorder`). */
+export interface BackorderTerms {
+  kind: 'backorder' | 'preorder';
+  /** How many more than the stock may be promised to orders that wait at the same time. */
+  limit: number;
+  /** The day on which it is expected, `2027-03-01`. Of a pre-order always known. After it, nothing more is promised. */
+  expectedOn?: string;
 }
 
 /** A part of a bundle. Of a master, the customer chooses a variation. */

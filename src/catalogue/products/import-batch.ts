@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { facetFields } from '../../fields/facets.ts';
@@ -34,9 +35,10 @@ import {
 } from './product-events.ts';
 import { storedColumns, type StoredProduct } from './queries.ts';
 import { CellProblem, rowProblem, tooLong, type RowProblem } from './row-problem.ts';
+import { assignStock, queueNotices } from './backorder-queue.ts';
 import { refreshStockOfBundles } from './bundle-stock.ts';
 import { isBackInStock } from './orderable.ts';
-import { areWordsSame, followPriceOfParts, isListedChange, refreshBundlesOf } from './save-product.ts';
+import { areWordsSame, saveBundle, isListedChange, refreshBundlesOf } from './save-product.ts';
 
 /** A row of a product file, with its identifying data. */
 export interface ImportRow {
@@ -378,9 +380,11 @@ async function save(tx: Transaction, settings: Settings, plan: BatchPlan): Promi
     (isRepriced ? repriced : reworded).push(row.productId);
   }
   await refreshListing(tx, shopId, reworded, repriced);
+  const free = await assignImportedStock(tx, shopId, changed);
+  const stockOf = ({ productId, stock }: FileProduct) => free.get(productId) ?? stock;
   // Of bundles, it is known when the stock of their parts is.
   const back = changed.filter(
-    ({ before, after }) => !after.facts.parts && isBackInStock(before!.stock, after.stock),
+    ({ before, after }) => !after.facts.parts && isBackInStock(before!.stock, stockOf(after)),
   );
   if (back.length > 0) {
     await queueAvailabilityNotifications(
@@ -406,16 +410,31 @@ async function save(tx: Transaction, settings: Settings, plan: BatchPlan): Promi
     ...changedMasters,
   ]);
   for (const { before, after } of changed) {
-    recordStockEvents(tx, settings, after, before!.stock, after.stock);
+    recordStockEvents(tx, settings, after, before!.stock, stockOf(after));
   }
   await saveBundles(tx, shopId, changes);
+}
+
+/** What orders wait for comes from the stock of the file first; those who wait learn of another date. Returns what is free. */
+async function assignImportedStock(tx: Transaction, shopId: string, changes: readonly Change[]) {
+  const idsOf = (isChanged: (change: Change) => boolean) =>
+    changes.filter(isChanged).map(({ after }) => after.productId);
+  const redated = idsOf(
+    ({ before, after }) => !isDeepStrictEqual(before!.facts.backorder, after.facts.backorder),
+  );
+  await queueNotices(tx, shopId, redated);
+  return assignStock(
+    tx,
+    shopId,
+    idsOf(({ before, after }) => before!.stock !== after.stock),
+  );
 }
 
 /** The stock of a bundle, and maybe its price, follow from its parts, whatever the file says. */
 async function saveBundles(tx: Transaction, shopId: string, changes: readonly Change[]): Promise<void> {
   const bundles = changes.filter(({ after }) => after.facts.parts).map(({ after }) => after.productId);
   await refreshStockOfBundles(tx, shopId, bundles);
-  for (const bundleId of bundles) await followPriceOfParts(tx, shopId, bundleId);
+  for (const bundleId of bundles) await saveBundle(tx, shopId, bundleId);
   const changedIds = changes.map(({ after }) => after.productId);
   await refreshBundlesOf(tx, shopId, changedIds, { stock: true, attributes: true });
 }

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { parseMoment, toSeconds } from '../../http/dates.ts';
-import { notFound, Refusal, ValidationError } from '../../http/errors.ts';
+import { invalid, notFound, Refusal, ValidationError } from '../../http/errors.ts';
 import { JsonPatch } from '../../http/json-patch.ts';
 import { writingCurrency, writingLocale } from '../../http/locale.ts';
 import { operation } from '../../http/operation.ts';
@@ -14,7 +14,8 @@ import { shopSettings } from '../../shops/settings/settings.ts';
 import { setCategories } from '../categories/assignments.ts';
 import { refreshStockOfBundles } from './bundle-stock.ts';
 import { MAX_PART_QUANTITY, MAX_PARTS, requestedParts } from './bundles.ts';
-import { setFact, type BundlePart } from './facts.ts';
+import { isDay, MAX_BACKORDER_LIMIT } from './backorders.ts';
+import { setFact, type BackorderTerms, type BundlePart } from './facts.ts';
 import { LEGAL_REQUEST_FIELDS, setLegalFacts } from './legal-facts.ts';
 import { insertNumbered, numberTaken } from './insert-numbered.ts';
 import { refreshListing } from './listing.ts';
@@ -111,6 +112,35 @@ export const ProductExtras = Type.Object(
       Decimal(
         'The price of the bundle is the sum of its parts less so many per cent; null: it has a price of its own.',
         10,
+      ),
+    ),
+    backorder: Given(
+      Type.Object(
+        {
+          kind: Type.Enum(['backorder', 'preorder'], {
+            description: 'It is sold beyond its stock, or before it exists.',
+            examples: ['preorder'],
+          }),
+          limit: Type.Integer({
+            description: 'How many more than the stock may be promised to orders that wait.',
+            minimum: 1,
+            maximum: MAX_BACKORDER_LIMIT,
+            examples: [50],
+          }),
+          expectedOn: Given(
+            Type.String({
+              description:
+                'When it is expected; a pre-order must say it. After that day nothing more is promised. null: it is not known.',
+              pattern: '^20[0-9]{2}-[01][0-9]-[0-3][0-9]$',
+              examples: ['2027-03-01'],
+            }),
+          ),
+        },
+        {
+          title: 'backorder request',
+          description:
+            'How it is sold beyond its counted stock; the variations of a master have the same, each with a limit of its own. Customers who wait learn of another date by email. A bundle follows its parts: 409. null: it is not.',
+        },
       ),
     ),
     forSaleFrom: moment('From when on it is for sale.'),
@@ -213,6 +243,7 @@ export function productManagement(api: Operations): void {
     const currency = writingCurrency(query.currency, settings);
     const parts = body.parts?.length ? await requestedParts(tx, shopId, patched, body.parts) : body.parts;
     const changed = changedBundle(changedProduct(patched, body, currency), parts, body.partsDiscount);
+    if (body.backorder && changed.facts.parts) throw new Refusal('BUNDLE_ON_BACKORDER');
     if (changed.facts.giftCard && changed.facts.parts) throw new Refusal('BUNDLE_OF_GIFT_CARDS');
     await saveProduct(tx, shopId, product, changed);
     return renderStored(tx, settings, product.productId, renderOptions(call, settings, query, 'full'));
@@ -282,6 +313,7 @@ function changedProduct(
   if (energyLabel !== undefined) setFact(next, 'energyLabel', energyLabel ?? undefined);
   setLegalFacts(next, extras);
   if (extras.giftCard !== undefined) setGiftCard(next, extras.giftCard, currency);
+  if (extras.backorder !== undefined) setFact(next, 'backorder', requestedBackorder(extras.backorder));
   for (const key of ['forSaleFrom', 'forSaleUntil'] as const) {
     const value = extras[key];
     if (value === undefined) continue;
@@ -304,6 +336,17 @@ function setGiftCard(
     minimum: withPrice(giftCard?.minimum, currency, minimum)!,
     maximum: withPrice(giftCard?.maximum, currency, maximum)!,
   });
+}
+
+function requestedBackorder(
+  given: NonNullable<Static<typeof ProductExtras>['backorder']> | null,
+): BackorderTerms | undefined {
+  if (given === null) return undefined;
+  const { kind, limit, expectedOn } = given;
+  if (kind === 'preorder' && !expectedOn) throw invalid('MISSING', 'backorder.expectedOn');
+  if (!expectedOn) return { kind, limit };
+  if (!isDay(expectedOn)) throw invalid('WRONG_FORMAT', 'backorder.expectedOn');
+  return { kind, limit, expectedOn };
 }
 
 /** undefined: as it was. */

@@ -49,6 +49,7 @@ const FACT_NAMES: Readonly<Record<keyof ProductFacts, string | null>> = {
   reference: 'referencePriceInfo',
   orderUnit: 'orderUnitInfo',
   maxOrder: 'maxOrder',
+  backorder: 'backorder',
   withdrawalExcluded: 'withdrawalExcluded',
   safety: 'safetyInfo',
   durabilityGuarantee: 'legalInfo',

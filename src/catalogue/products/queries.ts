@@ -1,5 +1,5 @@
 import type { Queries, Transaction } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import { sql, type Sql } from '../../db/sql.ts';
 import type { ReadValue } from '../../fields/value.ts';
 import type { Localised } from '../../http/locale.ts';
 import type { ImageSizes } from '../../platform/media/images.ts';
@@ -26,6 +26,8 @@ export interface StoredProduct {
 
 /** A product with all data of its response. */
 export interface ProductRow extends StoredProduct {
+  /** How much beyond its stock orders wait for. */
+  promised: number;
   version: string;
   /** The version of the shop's settings at the same moment. */
   settingsVersion: number;
@@ -51,6 +53,17 @@ export const storedColumns = sql`
   product.min_stock::float8 as "minStock", upper(product.tax_class_id::text) as "taxClassId",
   upper(product.product_type_id::text) as "productTypeId", product.prices, product.main_image as "mainImage",
   product.facts`;
+
+/** The stock, and what is promised beyond it, which moves with orders and moves no version: `3`, `0+2`. */
+export const stockStamp = sql`coalesce(product.stock::text, '')
+  || case when product.promised > 0 then '+' || product.promised else '' end`;
+
+/** What a product with this alias, and with `master`, is sold by beyond its stock today; null: it is not. */
+export function openTerms(product: Sql, today: string): Sql {
+  const terms = sql`coalesce(${product}.facts -> 'backorder', master.facts -> 'backorder')`;
+  return sql`case when ${product}.stock is not null and (${terms} ->> 'limit')::numeric > ${product}.promised
+    and coalesce(${terms} ->> 'expectedOn' >= ${today}::text, true) then ${terms} end`;
+}
 
 const fieldColumn = (shopId: string, withFields: boolean) =>
   withFields
@@ -82,7 +95,7 @@ export function findProductRows(
   { withFields = false }: { withFields?: boolean } = {},
 ) {
   return db.many<ProductRow>(sql`
-    select ${storedColumns}, ${version} as version, ${fieldColumn(shopId, withFields)},
+    select ${storedColumns}, product.promised::float8 as promised, ${version} as version, ${fieldColumn(shopId, withFields)},
       (select settings_version from shop where shop_id = ${shopId}) as "settingsVersion",
       case when master.product_id is not null then jsonb_build_object(
         'productNumber', master.product_number, 'taxClassId', upper(master.tax_class_id::text),

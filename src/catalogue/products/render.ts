@@ -10,6 +10,7 @@ import { imagesOf } from '../../platform/media/images.ts';
 import { formatMoney } from '../../kernel/money.ts';
 import type { ProductType, Settings, TaxClass } from '../../shops/settings/settings.ts';
 import { availabilityOf, availabilityText } from './availability-text.ts';
+import { dayAt, endOfDay, openBackorder } from './backorders.ts';
 import { headlineTexts } from './custom-text.ts';
 import { safetyOf } from './safety.ts';
 import { legalInfoOf } from './legal-facts.ts';
@@ -59,6 +60,8 @@ export function renderProduct(
   const moments = [facts.newUntil, facts.forSaleFrom, facts.forSaleUntil].flatMap((moment) =>
     moment === undefined ? [] : [new Date(moment)],
   );
+  const { expectedOn } = facts.backorder ?? {};
+  if (expectedOn !== undefined) moments.push(endOfDay(expectedOn, settings.deliveryTimes.timeZone));
   const { reference = { amount: 1, unit: 'piece', content: 1 }, orderUnit = ORDER_UNIT } = facts;
   const maxOrder = maxOrderOf(facts, settings);
   const prices = priceInfoOf(row, facts, settings, options);
@@ -68,7 +71,8 @@ export function renderProduct(
     options,
   );
   const tiers = options.variant === 'search' ? {} : tierPrices(facts, settings, options);
-  const stock = stockFields(row, facts.deliveryPeriod ?? null, locale);
+  const { timeZone } = settings.deliveryTimes;
+  const stock = stockFields(row, facts, { locale, today: dayAt(now, timeZone) });
   const legalInfo = legalInfoOf(facts, locale, settings);
   const product: Product = {
     productId: row.productId,
@@ -133,6 +137,14 @@ export function renderProduct(
     ...(facts.withdrawalExcluded && { withdrawalExcluded: facts.withdrawalExcluded }),
     ...(options.variant === 'full' && safetyInfo(facts, settings, text)),
     ...(facts.giftCard && { giftCard: giftCardValues(facts.giftCard, settings, options) }),
+    ...(facts.backorder && {
+      backorder: {
+        kind: facts.backorder.kind,
+        expectedOn: expectedOn ?? null,
+        isOpen: stock.isOpen,
+        ...(options.canWrite && !facts.parts && { limit: facts.backorder.limit, promised: row.promised }),
+      },
+    }),
     ...(legalInfo && { legalInfo }),
     productCode: facts.productCode ?? null,
     manufacturer: facts.manufacturer ?? null,
@@ -176,16 +188,18 @@ function safetyInfo(
 
 /** A master has no stock: only its variations do. */
 function stockFields(
-  { kind, minStock, stock }: ProductRow,
-  deliveryPeriod: Product['deliveryPeriod'],
-  locale: string,
-): Pick<Product, 'availabilityText' | 'availability' | 'stocklevel'> {
+  { kind, minStock, stock, promised }: ProductRow,
+  facts: ProductFacts,
+  { locale, today }: { locale: string; today: string },
+): Pick<Product, 'availabilityText' | 'availability' | 'stocklevel'> & { isOpen: boolean } {
   const stocklevel = kind === 'master' ? null : stock;
   const availability = availabilityOf(stocklevel, minStock);
+  const backorder = openBackorder({ facts, stock: stocklevel, promised }, today);
   return {
-    availabilityText: availabilityText(availability, deliveryPeriod, locale),
+    availabilityText: availabilityText(availability, facts.deliveryPeriod ?? null, locale, backorder),
     availability,
     stocklevel,
+    isOpen: backorder !== undefined,
   };
 }
 

@@ -1,9 +1,11 @@
 import type { Transaction } from '../../db/database.ts';
 import { keepFormerAddresses } from '../redirects/save.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
+import { assignStock, queueNotices } from './backorder-queue.ts';
 import { queueAvailabilityNotifications } from './availability-notifications.ts';
 import { refreshStockOfBundles } from './bundle-stock.ts';
-import { findPartProducts, lockBundlesOf, priceOfParts } from './bundles.ts';
+import { backorderOfParts, findPartProducts, lockBundlesOf, priceOfParts } from './bundles.ts';
+import { setFact } from './facts.ts';
 import { refreshListing } from './listing.ts';
 import { recordPrices } from './price-history.ts';
 import { changedFields, changedParts, recordChangedProducts, recordStockEvents } from './product-events.ts';
@@ -36,6 +38,9 @@ export async function saveProduct(
   const { pricesBeforeReduction: _old, ...facts } = after.facts;
   const saved = { ...after, facts: pricesBeforeReduction ? { ...facts, pricesBeforeReduction } : facts };
   await updateProductRow(tx, shopId, saved);
+  const left = await assignStock(tx, shopId, before.stock === after.stock ? [] : [after.productId]);
+  const stock = left.get(after.productId) ?? after.stock;
+  if (changed.includes(BACKORDER)) await queueNotices(tx, shopId, [after.productId]);
   if (before.productNumber !== after.productNumber) {
     await keepFormerAddresses(tx, shopId, {
       kind: 'product',
@@ -46,7 +51,7 @@ export async function saveProduct(
   }
   recordChangedProducts(tx, shopId, [{ productId: after.productId, changed }]);
   if (before.stock !== after.stock) {
-    recordStockEvents(tx, await shopSettings(tx, shopId), after, before.stock, after.stock);
+    recordStockEvents(tx, await shopSettings(tx, shopId), after, before.stock, stock);
   }
   if (isListedChange(before, after, changed)) {
     // The master was not changed itself.
@@ -54,11 +59,12 @@ export async function saveProduct(
     const ids = [after.productId];
     await (areWordsSame(changed) ? refreshListing(tx, shopId, [], ids) : refreshListing(tx, shopId, ids));
   }
-  if (isBackInStock(before.stock, after.stock))
-    await queueAvailabilityNotifications(tx, shopId, [after.productId]);
+  if (isBackInStock(before.stock, stock)) await queueAvailabilityNotifications(tx, shopId, [after.productId]);
   if (after.facts.parts) await refreshStockOfBundles(tx, shopId, [after.productId]);
   else await refreshBundlesOf(tx, shopId, [after.productId], changedParts(changed));
 }
+
+const BACKORDER = 'backorder';
 
 /** A bundle has the stock of its parts, and maybe their price; what was given for these is not used. */
 async function followParts(
@@ -69,11 +75,12 @@ async function followParts(
 ): Promise<StoredProduct> {
   const { parts, partsDiscount } = after.facts;
   if (!parts) return after;
-  if (partsDiscount === undefined) return { ...after, stock: before.stock };
   const partIds = parts.map(({ productId }) => productId);
   const known = await findPartProducts(tx, shopId, partIds);
-  const prices = priceOfParts(after.facts, known, await shopSettings(tx, shopId));
-  return { ...after, stock: before.stock, prices };
+  const next = { ...after, stock: before.stock };
+  setFact(next, 'backorder', backorderOfParts(after.facts, known));
+  if (partsDiscount === undefined) return next;
+  return { ...next, prices: priceOfParts(after.facts, known, await shopSettings(tx, shopId)) };
 }
 
 /** After a change of products: brings the bundles up to date that they are parts of. */
@@ -87,15 +94,15 @@ export async function refreshBundlesOf(
   if (bundleIds.length === 0) return;
   await refreshStockOfBundles(tx, shopId, bundleIds);
   if (!changed.attributes) return;
-  for (const bundleId of bundleIds) await followPriceOfParts(tx, shopId, bundleId);
+  for (const bundleId of bundleIds) await saveBundle(tx, shopId, bundleId);
   // Their pages and carts show the names of their parts.
   await moveVersions(tx, shopId, bundleIds);
 }
 
-/** After a change of a locked bundle, or of its parts. */
-export async function followPriceOfParts(tx: Transaction, shopId: string, bundleId: string): Promise<void> {
+/** After a change of a locked bundle, or of its parts: it follows their prices, and how they are sold beyond their stock. */
+export async function saveBundle(tx: Transaction, shopId: string, bundleId: string): Promise<void> {
   const bundle = await lockProduct(tx, shopId, bundleId);
-  if (bundle?.facts.partsDiscount !== undefined) await saveProduct(tx, shopId, bundle, bundle);
+  if (bundle?.facts.parts) await saveProduct(tx, shopId, bundle, bundle);
 }
 
 const pathOf = ({ productNumber }: StoredProduct) => `/Products/${encodeURIComponent(productNumber)}`;
@@ -135,6 +142,7 @@ const WITHOUT_WORDS = new Set([
   'taxClassId',
   'stocklevel',
   'minStocklevel',
+  'backorder',
 ]);
 
 /** Whether a product is found by the same words after these fields have changed. */

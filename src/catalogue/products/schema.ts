@@ -275,6 +275,32 @@ export const Product = Type.Object(
         },
       ),
     ),
+    backorder: Type.Optional(
+      Type.Object(
+        {
+          kind: Type.Enum(['backorder', 'preorder'], {
+            description: 'Sold beyond the stock, or before it exists.',
+            examples: ['preorder'],
+          }),
+          expectedOn: Nullable(
+            Type.String({
+              description: 'When it is expected; null: it is not known.',
+              examples: ['2027-03-01'],
+            }),
+          ),
+          isOpen: Type.Boolean({
+            description:
+              'More than the stock can be ordered now. False: the limit is reached, the day has passed, or the stock is not counted.',
+            examples: [true],
+          }),
+          limit: Type.Optional(
+            number('How many more than the stock may be promised; only with the scope products_write.', 50),
+          ),
+          promised: Type.Optional(number('How many orders wait for; only with the scope products_write.', 3)),
+        },
+        { title: 'product backorder', description: 'It is sold beyond its stock. Absent: it is not.' },
+      ),
+    ),
     legalInfo: Type.Optional(LegalInfo),
     productCode: text('EAN, UPC, ISBN or the like.', '4012345678901'),
     manufacturer: text('Manufacturer.', 'Beacon'),

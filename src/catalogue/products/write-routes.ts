@@ -11,6 +11,7 @@ import { requireRoom } from '../../platform/plans/limits.ts';
 import { addMedia, bytesOf } from '../../platform/media/quota.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
+import { endWaiting } from './backorder-queue.ts';
 import { factsOf } from './facts.ts';
 import { insertNumbered, numberTaken } from './insert-numbered.ts';
 import { refreshListing, removeFromListing } from './listing.ts';
@@ -152,6 +153,7 @@ export function productWrites(api: Operations, media: MediaStorage): void {
     const variationIds = await lockVariations(tx, shopId, product.productId);
     const images = await findImages(tx, shopId, product.productId);
     await removeFromListing(tx, shopId, [product.productId]);
+    await endWaiting(tx, shopId, product.productId);
     await deleteProductRow(tx, shopId, product.productId);
     const formerIds = [product.productId, ...(product.masterId === null ? [] : [product.masterId])];
     await refreshBundlesOf(tx, shopId, formerIds, { stock: true, attributes: true });

@@ -223,6 +223,13 @@ export const SettingsSchema = Section(
       Type.Boolean({ description: 'Allows orders when a product is out of stock.', examples: [false] }),
       false,
     ),
+    backorderReadyEmails: Setting(
+      Type.Boolean({
+        description: 'Customers get an email when items that they have waited for are in stock.',
+        examples: [true],
+      }),
+      true,
+    ),
     maxPerOrder: Setting(
       Nullable(
         Type.Number({

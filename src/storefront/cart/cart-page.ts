@@ -18,7 +18,7 @@ import { moneyText, priceText } from '../../http/price-text.ts';
 import { MAX_CODE_LENGTH } from '../../coupons/campaign.ts';
 import { codeForm, type RejectedCode } from './code-form.ts';
 import { quickOrderLink } from './quick-order.ts';
-import { cartLinePicture, cartLineText, partList, summary, type Line } from './cart-summary.ts';
+import { cartLinePicture, cartLineText, partList, waitNote, summary, type Line } from './cart-summary.ts';
 import { messagesIn } from '../../kernel/messages.ts';
 import { cartEvents, cartForApps } from '../scripts/events.ts';
 import { PageEvent, type Page } from '../page.ts';
@@ -122,7 +122,8 @@ function cartLine(
     ${cartLinePicture(line)}
     <div class="what">
       ${cartLineText(visit, line)}
-      ${partList(visit, partsOfLine(visitorCart.priced.content, line.lineItemId))}
+      ${partList(visit, partsOfLine(visitorCart.priced.content, line.lineItemId), visitorCart.priced.waits)}
+      ${waitNote(visit, visitorCart.priced.waits.get(line.lineItemId))}
       ${garanLabel(visit, unit.line.durabilityGuarantee)}
     </div>
     <form class="field" method="post" action="${shopPath(visit, path)}">

@@ -6,6 +6,7 @@ import { partsOfLine, shownLines, untaxedReasons } from '../../pricing/shown-lin
 import { discountParts } from '../../pricing/cart-promotions.ts';
 import type { Cart } from '../../carts/schema.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
+import { waitText } from '../../pricing/waiting-text.ts';
 import { lineText, typedText } from '../../orders/line-text.ts';
 import { imagePath } from '../../platform/media/images.ts';
 import { messagesIn } from '../../kernel/messages.ts';
@@ -155,11 +156,35 @@ export function cartLineText(visit: Visit, line: Line, { hasFeatures = false } =
     <br /><small>${messages.itemNumber} ${line.sku}</small> <br /><small>${price}</small>`;
 }
 
-/** What a bundle consists of. */
-export function partList({ locale, settings }: Visit, parts: readonly ContentLine[]): Markup | false {
+/** What of a line waits for stock, of a cart or an order. */
+export interface ShownWait {
+  /** An exact decimal as text. */
+  quantity: string;
+  expectedOn?: string | null | undefined;
+}
+
+export function waitNote({ locale }: Pick<Visit, 'locale'>, wait: ShownWait | undefined): Markup | false {
+  return (
+    wait !== undefined && html`<p class="availability" data-state="Backorder">${waitText(wait, locale)}</p>`
+  );
+}
+
+/** What a bundle consists of, and what of it waits for stock. */
+export function partList(
+  visit: Visit,
+  parts: readonly ContentLine[],
+  waits: ReadonlyMap<string, ShownWait> = new Map(),
+): Markup | false {
+  const { locale, settings } = visit;
   if (parts.length === 0) return false;
   return html`<ul class="parts">
-    ${parts.map((part) => html`<li><small>${lineText(part, part.quantity, locale, settings)}</small></li>`)}
+    ${parts.map(
+      (part) =>
+        html`<li>
+          <small>${lineText(part, part.quantity, locale, settings)}</small>
+          ${waitNote(visit, waits.get(part.lineItemId))}
+        </li>`,
+    )}
   </ul>`;
 }
 
@@ -189,7 +214,12 @@ export function shortLines({ locale }: Visit, lines: readonly Line[]): Markup {
 }
 
 /** The law requires a note before the purchase that there is no right of withdrawal. */
-export function orderLines(visit: Visit, { lineItemContainer }: Sums, content: Content): Markup {
+export function orderLines(
+  visit: Visit,
+  { lineItemContainer }: Sums,
+  content: Content,
+  waits: ReadonlyMap<string, ShownWait>,
+): Markup {
   const shown = shownLines(content);
   return html`<ul class="lines">
     ${lineItemContainer.productLineItems.map(
@@ -201,7 +231,8 @@ export function orderLines(visit: Visit, { lineItemContainer }: Sums, content: C
             ${partList(visit, partsOfLine(content, line.lineItemId))}
             ${goodsOf(content, shown[index]!).map(
               (goods) =>
-                html`${garanLabel(visit, goods.durabilityGuarantee)} ${withdrawalNote(visit, goods)}`,
+                html`${waitNote(visit, waits.get(goods.lineItemId))}
+                ${garanLabel(visit, goods.durabilityGuarantee)} ${withdrawalNote(visit, goods)}`,
             )}
           </div>
           <span>${amountWithUnit(line.quantity.amount, line.orderUnitShort, visit.locale)}</span>

@@ -2,6 +2,7 @@ import { quantityInBundle, shownLines, soldUnits, type SoldUnit } from '../../pr
 import { customTextProblem, type CustomTextProblem } from '../../catalogue/products/custom-text.ts';
 import type { CartChange, CartPatch, CartRow, Prefetch } from '../../carts/cart.ts';
 import { largestQuantity, quantityOfProduct } from '../../pricing/quantity.ts';
+import { orderableStock } from '../../pricing/waiting.ts';
 import { changeCart, loadVisitorCart, type Shopper, type VisitorCart } from '../../checkout/visitor-cart.ts';
 import { setLocale } from '../../carts/changes.ts';
 import type { Cart } from '../../carts/schema.ts';
@@ -148,14 +149,15 @@ export function textProblem({ line, product }: SoldUnit): CustomTextProblem | un
   return customTextProblem(product.customisation, line.customText);
 }
 
-/** How much of this line the stock is enough for, if it is less than all lines with its products hold. */
+/** How much of this line can be ordered, if it is less than all lines with its products hold. */
 export function insufficientStock(
   { line, goods }: SoldUnit,
   { priced, settings }: Pick<VisitorCart, 'priced' | 'settings'>,
 ): number | undefined {
-  if (settings.sellBeyondStock) return undefined;
   const { lines } = priced.content;
-  const left = goods.flatMap(({ line: part, product: { productId, stock } }) => {
+  const left = goods.flatMap(({ line: part, product }) => {
+    const { productId } = product;
+    const stock = orderableStock(product, settings, priced.now);
     if (stock === null || stock >= quantityOfProduct(lines, productId)) return [];
     const isPart = part.bundleId !== undefined;
     return isPart ? Math.floor(stock / quantityInBundle(part, line)) : stock;

@@ -2,6 +2,7 @@ import { bankTransfer } from '../../orders/bank-transfer.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
+import { waitingOfOrder } from '../../orders/backorders.ts';
 import { otherPaymentMethods } from '../../orders/choose-payment.ts';
 import { findOrderWithActivity } from '../../orders/manage-queries.ts';
 import { paymentState, type PaymentState } from '../../orders/payments/payment-state.ts';
@@ -52,7 +53,11 @@ export function confirmation(pages: Pages, tokens: OrderTokens): void {
           delivery: orderDelivery(found, locale),
           pickup: found.content.shipping?.pickup,
         })}
-        ${linesAndTotals(visit, order, found.content, { payments: found.payments, left: payment.outstanding })}
+        ${linesAndTotals(visit, order, found.content, {
+          payments: found.payments,
+          left: payment.outstanding,
+          waits: waitingOfOrder(found),
+        })}
         <p>
           <a class="${isUnpaid ? 'button quiet' : 'button'}" href="${shopPath(visit, `/order/${token}`)}"
             >${messages.order}</a

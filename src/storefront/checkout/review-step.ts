@@ -7,7 +7,7 @@ import { isBusinessBuyer } from '../../shops/vat-numbers/buyer.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { PageName } from '../../shops/legal/schema.ts';
-import { orderLines, summary, type Sums } from '../cart/cart-summary.ts';
+import { orderLines, summary, type ShownWait, type Sums } from '../cart/cart-summary.ts';
 import { messagesIn, type Message } from '../../kernel/messages.ts';
 import { pickupText } from './pickup-text.ts';
 import type { RejectedCode } from '../cart/code-form.ts';
@@ -34,10 +34,10 @@ export async function reviewPage(
   },
 ): Promise<Page> {
   const messages = messagesIn(visit.locale).storefront.checkout;
-  const { content, totals } = visitorCart.priced;
+  const { content, totals, waits } = visitorCart.priced;
   const { billingAddress, buyer } = visitorCart.cart;
   const giftCards = await giftCardForms(visit, visitorCart, rejection?.giftCard);
-  const reviewed = reviewDigest(visitorCart.cart, content, visitorCart.giftCards);
+  const reviewed = reviewDigest(visitorCart.cart, content, visitorCart.giftCards, waits);
   const isConsumer = !billingAddress || !isBusinessBuyer(billingAddress, buyer);
   return {
     title: messages.review,
@@ -60,7 +60,7 @@ export async function reviewPage(
             pickup: content.shipping?.pickup,
           })}
           <h2>${messages.items}</h2>
-          ${orderLines(visit, visitorCart.view, content)}
+          ${orderLines(visit, visitorCart.view, content, waits)}
           ${isConsumer && content.lines.some(isGoods) && legalGuaranteeNotice(visit)} ${giftCards}
         </div>
         <form method="post" action="${shopPath(visit, '/checkout/order')}">
@@ -201,12 +201,20 @@ export function linesAndTotals(
   visit: Visit,
   sums: Sums,
   content: Content,
-  { payments, left }: { payments: Parameters<typeof orderCardSums>[1]; left: number },
+  {
+    payments,
+    left,
+    waits,
+  }: {
+    payments: Parameters<typeof orderCardSums>[1];
+    left: number;
+    waits: ReadonlyMap<string, ShownWait>;
+  },
 ): Markup {
   return html`<div class="columns">
     <section aria-labelledby="items">
       <h2 id="items">${messagesIn(visit.locale).storefront.checkout.items}</h2>
-      ${orderLines(visit, sums, content)}
+      ${orderLines(visit, sums, content, waits)}
     </section>
     <section aria-labelledby="sums">
       <h2 id="sums">${messagesIn(visit.locale).storefront.cart.summary}</h2>

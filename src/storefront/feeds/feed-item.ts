@@ -1,4 +1,5 @@
 import { shownAttributes } from '../../catalogue/products/attributes.ts';
+import { dayAt, openBackorder } from '../../catalogue/products/backorders.ts';
 import { inheritedFacts, type ProductFacts } from '../../catalogue/products/facts.ts';
 import { gtinOf } from '../../catalogue/products/gtin.ts';
 import { askedPrice, inTaxType, priceIn } from '../../catalogue/products/prices.ts';
@@ -43,7 +44,7 @@ export interface FeedItem {
   link: string;
   /** The main one first; there is always one, because no channel accepts a product without. */
   pictures: readonly string[];
-  availability: 'in_stock' | 'out_of_stock' | 'backorder';
+  availability: 'in_stock' | 'out_of_stock' | 'backorder' | 'preorder';
   /** `2026-11-20`, for a product that is ordered for the customer. */
   availableFrom: string | undefined;
   /** Working days until it is dispatched; undefined: unknown. */
@@ -283,7 +284,7 @@ function shippingOf(
     }));
 }
 
-/** Orders beyond the stock are accepted if the shop allows them; channels require the latest delivery date. */
+/** Orders beyond the stock are accepted if the product or the shop allows them; channels require the latest delivery date. */
 export function feedAvailability(
   row: ProductRow,
   facts: ProductFacts,
@@ -292,6 +293,14 @@ export function feedAvailability(
 ): Pick<FeedItem, 'availability' | 'availableFrom'> {
   if (row.stock === null || row.stock >= quantity)
     return { availability: 'in_stock', availableFrom: undefined };
+  if (facts.backorder) {
+    const terms = openBackorder({ ...row, facts }, dayAt(now, settings.deliveryTimes.timeZone));
+    const isEnough = terms && Math.max(0, row.stock) + terms.left >= quantity;
+    // Channels do not take either without its day.
+    return isEnough && terms.expectedOn !== undefined
+      ? { availability: terms.kind, availableFrom: terms.expectedOn }
+      : { availability: 'out_of_stock', availableFrom: undefined };
+  }
   const days = settings.sellBeyondStock && parseDays(facts.deliveryPeriod ?? '');
   if (!days) return { availability: 'out_of_stock', availableFrom: undefined };
   const { to } = deliverySpan(now, settings.deliveryTimes, days, { from: 0, to: 0 });

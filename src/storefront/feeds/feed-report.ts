@@ -1,3 +1,4 @@
+import { dayAt } from '../../catalogue/products/backorders.ts';
 import { inheritedFacts } from '../../catalogue/products/facts.ts';
 import { wrongGtinOf, gtinOf } from '../../catalogue/products/gtin.ts';
 import { isForSale, ORDER_UNIT } from '../../catalogue/products/orderable.ts';
@@ -59,7 +60,7 @@ export async function loadFeedReport(
 ): Promise<FeedReport> {
   const { shopId, defaultLocale: locale, defaultCurrency: currency } = settings;
   const cache = db.caches.of(reportCache);
-  const key = `${shopId} ${settings.version} ${await findCatalogueStamp(db, shopId)}`;
+  const key = `${shopId} ${settings.version} ${await findCatalogueStamp(db, shopId, dayAt(db.now, settings.deliveryTimes.timeZone))}`;
   const cached = cache.get(key);
   if (cached) return cached;
   const context: FeedContext = {

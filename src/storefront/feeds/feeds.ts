@@ -1,3 +1,4 @@
+import { dayAt } from '../../catalogue/products/backorders.ts';
 import { Readable } from 'node:stream';
 import { notFound } from '../../http/errors.ts';
 import { readingCurrency } from '../../http/locale.ts';
@@ -50,7 +51,7 @@ export function feedPages(pages: Pages): void {
 
 async function feedEtag(visit: Visit, file: string, currency: string): Promise<string> {
   const { db, shopId, settings, locale, home } = visit;
-  const stamp = await findCatalogueStamp(db, shopId);
+  const stamp = await findCatalogueStamp(db, shopId, dayAt(db.now, settings.deliveryTimes.timeZone));
   // Products ordered for a customer are available this many days from today.
   const ready = { from: 0, to: 0 };
   const { to: today } = deliverySpan(db.now, settings.deliveryTimes, ready, ready);

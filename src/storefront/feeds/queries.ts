@@ -63,10 +63,11 @@ function findFeedPage(db: Queries, shopId: string, after: string) {
  * Changes with all product data in feeds: versions, stock, and whether each is on sale today. It reads all visible
  * products, but only to hash them, at a hundredth of the cost of a feed.
  */
-export async function findCatalogueStamp(db: Queries, shopId: string): Promise<string> {
+export async function findCatalogueStamp(db: Queries, shopId: string, today: string): Promise<string> {
   const day = (name: string) => sql`(facts ->> ${name}::text)::timestamptz`;
   const found = await db.one<{ stamp: string }>(sql`
     select count(*) || ':' || coalesce(sum(hashtextextended(concat_ws('/', product_id, version, stock::text,
+      coalesce(facts -> 'backorder' ->> 'expectedOn' >= ${today}::text, true),
       coalesce(${day('forSaleFrom')} <= ${db.now}, true), coalesce(${day('forSaleUntil')} > ${db.now}, true)), 0)), 0) as stamp
     from product where shop_id = ${shopId} and visible`);
   return found!.stamp;

@@ -8,6 +8,7 @@ import { mayCancel, returnableLines, withdrawableLines } from '../../orders/cust
 import { documentFile } from '../../orders/documents/file.ts';
 import { findDocument, findDocuments } from '../../orders/documents/queries.ts';
 import { documentTitle } from '../../orders/documents/title.ts';
+import { waitingOfOrder } from '../../orders/backorders.ts';
 import { findReturnSteps } from '../../orders/history.ts';
 import { orderDelivery } from '../../orders/order-delivery.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
@@ -109,6 +110,7 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
       ${linesAndTotals(visit, view, order.content, {
         payments: opened.activity.payments,
         left: payment.outstanding,
+        waits: shownWaits(opened),
       })}`,
   });
 }
@@ -261,3 +263,7 @@ function actions(visit: Visit, opened: OpenedOrder): Markup {
 
 /** The period ends at noon of the day after its last day, so that the last day is over everywhere. */
 const lastDay = (end: Date) => new Date(end.getTime() - 86_400_000);
+
+/** A cancelled order waits for nothing. */
+const shownWaits = ({ order, activity }: OpenedOrder) =>
+  order.cancelledAt ? new Map<string, never>() : waitingOfOrder(activity);

@@ -31,7 +31,8 @@ export function productDelivery(
 ): ProductDelivery | undefined {
   const days = productDeliveryDays(product, settings);
   if (!days) return undefined;
-  const span = deliverySpan(now, settings.deliveryTimes, days.handling, days.transit);
+  const { handling, transit } = days;
+  const span = deliverySpan(now, settings.deliveryTimes, handling, transit, product.availableFrom);
   return { text: deliveryText(span, locale), ...days };
 }
 

@@ -47,11 +47,17 @@ function productCard(visit: Visit, product: Product, index: number, options: Car
   </li>`;
 }
 
+/** There is some, or more than that is promised: what a product says of itself comes before what the shop says. */
+export const canBeOrdered = (
+  { availability, backorder }: Pick<Product, 'availability' | 'backorder'>,
+  { sellBeyondStock }: Pick<Visit['settings'], 'sellBeyondStock'>,
+): boolean => availability !== 'OutStock' || (backorder ? backorder.isOpen : sellBeyondStock);
+
 export function isAvailable(
   { settings }: Pick<Visit, 'settings'>,
-  { forSale, availability }: Pick<Product, 'forSale' | 'availability'>,
+  product: Pick<Product, 'forSale' | 'availability' | 'backorder'>,
 ): boolean {
-  return forSale && (availability !== 'OutStock' || settings.sellBeyondStock);
+  return product.forSale && canBeOrdered(product, settings);
 }
 
 /**
@@ -197,7 +203,7 @@ export function percentText(percent: number, locale: string): string {
  */
 export function availability(
   { locale }: Pick<Visit, 'locale'>,
-  { availabilityText, availability, stocklevel }: Product,
+  { availabilityText, availability, stocklevel, backorder }: Product,
   { isShort = false } = {},
 ): Markup | false {
   if (availability === null) return false;
@@ -207,7 +213,8 @@ export function availability(
     const amount = formatNumber(stocklevel!, locale);
     lines[0] = messagesIn(locale).storefront.product.fewLeft({ amount });
   }
-  return html`<p class="availability" data-state="${availability}">
+  const state = availability === 'OutStock' && backorder?.isOpen ? 'Backorder' : availability;
+  return html`<p class="availability" data-state="${state}">
     ${lines.map((line, index) => html`${index > 0 && html`<br />`}${line}`)}
   </p>`;
 }

@@ -4,8 +4,9 @@ import type { Queries } from '../../db/database.ts';
 import { notFound } from '../../http/errors.ts';
 import { textIn } from '../../http/locale.ts';
 import type { Selection } from '../../catalogue/products/combinations.ts';
+import { dayAt } from '../../catalogue/products/backorders.ts';
 import { inheritedFacts } from '../../catalogue/products/facts.ts';
-import { spanExpiry } from '../../pricing/delivery-span.ts';
+import { spanExpiry, type DeliveredProduct } from '../../pricing/delivery-span.ts';
 import { taxClassFor } from '../../pricing/tax.ts';
 import { parseVersions } from '../../catalogue/products/listing-page.ts';
 import { findProductRows } from '../../catalogue/products/queries.ts';
@@ -112,7 +113,7 @@ async function redirectToVariation(
   { product }: Content,
   selection: Selection,
 ): Promise<Redirect | undefined> {
-  const variations = await findPageVariations(visit.db, visit.shopId, product.productId);
+  const variations = await findPageVariations(visit.db, visit.shopId, product.productId, today(visit));
   const variation = selectedVariation(variations, selection);
   return variation && new Redirect(shopPath(visit, productPath(variation.productNumber)));
 }
@@ -128,7 +129,9 @@ async function renderContent(
   if (!found?.visible) return undefined;
   const { productId, masterId } = found;
   const isRegular = found.variations === null;
-  const variations = isRegular ? [] : await findPageVariations(db, shopId, masterId ?? productId);
+  const variations = isRegular
+    ? []
+    : await findPageVariations(db, shopId, masterId ?? productId, today(visit));
   const chosen =
     masterId === null
       ? preferredVariation(visit, variations)
@@ -158,7 +161,7 @@ async function renderContent(
   await prepareMerchantHtml(visit, product.shortDescription, product.description);
   const delivered = {
     facts: inheritedFacts(offerRow.facts, offerRow.master?.facts ?? null),
-    isInStock: offerRow.stock === null || offerRow.stock > 0,
+    ...stockOf(offer.product),
     isDigital: taxClassFor(offerRow.taxClassId ?? offerRow.master?.taxClassId ?? null, settings).digital,
   };
   const delivery = productDelivery(visit, delivered, db.now);
@@ -210,3 +213,16 @@ async function renderContent(
     length: pageLength(page) + JSON.stringify(product).length,
   };
 }
+
+/** Whether it can be dispatched, and from when on. */
+function stockOf({
+  availability,
+  backorder,
+}: Product): Pick<DeliveredProduct, 'isInStock' | 'availableFrom'> {
+  const expectedOn = backorder?.isOpen ? (backorder.expectedOn ?? undefined) : undefined;
+  return availability === 'OutStock'
+    ? { isInStock: expectedOn !== undefined, availableFrom: expectedOn }
+    : { isInStock: true };
+}
+
+const today = ({ db, settings }: Visit) => dayAt(db.now, settings.deliveryTimes.timeZone);

@@ -240,8 +240,9 @@ function buyForm(
   if (!product.forSale) return html`<p>${messages.notForSale}</p>`;
   if (!isAvailable(visit, product)) return false;
   const isPlain = minOrder === 1 && intervalOrder === 1;
-  const { stocklevel, maxOrder = Infinity } = product;
-  const isPlenty = stocklevel === null || stocklevel > PLENTY || settings.sellBeyondStock;
+  const { stocklevel, maxOrder = Infinity, backorder } = product;
+  const isBeyondStock = backorder ? backorder.isOpen : settings.sellBeyondStock;
+  const isPlenty = stocklevel === null || stocklevel > PLENTY || isBeyondStock;
   // The smallest order is always possible, even if the shop allows less per order.
   const largest = Math.min(isPlenty ? Infinity : stocklevel, Math.max(minOrder, maxOrder));
   return html`<form

@@ -1,7 +1,8 @@
 import type { Queries } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import type { ImageSizes } from '../../platform/media/images.ts';
-import type { Prices } from '../../catalogue/products/facts.ts';
+import type { BackorderTerms, Prices } from '../../catalogue/products/facts.ts';
+import { openTerms } from '../../catalogue/products/queries.ts';
 import type { Selection } from '../../catalogue/products/combinations.ts';
 
 export interface PageProduct {
@@ -82,6 +83,10 @@ export interface PageVariation {
   /** Its own prices, else those of its master. */
   prices: Prices | null;
   hasStock: boolean;
+  /** How it is sold beyond its stock today; null: it is not. */
+  backorder: BackorderTerms | null;
+  /** It says whether it is sold beyond its stock, so what the shop says does not count. */
+  hasTerms: boolean;
   /** False before the first and after the last day of its sale. */
   isOnSale: boolean;
   image: PictureRow | null;
@@ -90,7 +95,7 @@ export interface PageVariation {
 }
 
 /** The visible variations of a master. */
-export function findPageVariations(db: Queries, shopId: string, masterId: string) {
+export function findPageVariations(db: Queries, shopId: string, masterId: string, today: string) {
   const dayOf = (name: string) =>
     sql`coalesce(variation.facts ->> ${name}::text, master.facts ->> ${name}::text)::timestamptz`;
   return db.many<PageVariation>(sql`
@@ -98,6 +103,8 @@ export function findPageVariations(db: Queries, shopId: string, masterId: string
       variation.selection, variation.facts ->> 'ean' as ean, variation.facts ->> 'upc' as upc,
       coalesce(variation.prices, master.prices) as prices,
       coalesce(variation.stock > 0, true) as "hasStock",
+      ${openTerms(sql`variation`, today)} as backorder,
+      variation.facts ? 'backorder' or master.facts ? 'backorder' as "hasTerms",
       coalesce(${dayOf('forSaleFrom')} <= ${db.now}, true)
         and coalesce(${dayOf('forSaleUntil')} > ${db.now}, true) as "isOnSale", (
           select json_build_object('imageKey', upper(image.image_key::text), 'sizes', image.sizes)

@@ -174,7 +174,7 @@ function otherVariation(
           url,
           price: toDecimal(shown, currency).toFixed(currencyDigits(currency)),
           priceCurrency: currency,
-          availability: `https://schema.org/${hasStock ? 'InStock' : soldOut(visit)}`,
+          ...(hasStock ? { availability: 'https://schema.org/InStock' } : beyondStock(visit, variation)),
         },
       }),
   };
@@ -224,7 +224,7 @@ function offerData(
       url: absoluteUrl(visit, productPath(offer.productNumber)),
       price: decimal(price),
       priceCurrency: price.currency,
-      availability: `https://schema.org/${availabilityOf(visit, offer)}`,
+      ...availabilityOf(visit, offer),
       itemCondition: `https://schema.org/${CONDITIONS[condition]}`,
       ...(facts.forSaleUntil !== undefined && { priceValidUntil: facts.forSaleUntil.slice(0, 10) }),
       ...priceSpecification(offer, facts, price),
@@ -365,10 +365,37 @@ function decimal({ amount, currency }: Price): string {
   return amount.toFixed(currencyDigits(currency));
 }
 
-function availabilityOf({ settings }: Visit, { availability }: Product): string {
-  if (availability === 'OutStock') return soldOut({ settings });
-  return availability === 'WarnStock' ? 'LimitedAvailability' : 'InStock';
+function availabilityOf(visit: Visit, { availability, backorder }: Product): OfferedStock {
+  if (availability === 'OutStock')
+    return beyondStock(visit, {
+      backorder: backorder?.isOpen ? backorder : null,
+      hasTerms: backorder !== undefined,
+    });
+  return {
+    availability: `https://schema.org/${availability === 'WarnStock' ? 'LimitedAvailability' : 'InStock'}`,
+  };
 }
 
-const soldOut = ({ settings }: Pick<Visit, 'settings'>) =>
-  settings.sellBeyondStock ? 'BackOrder' : 'OutOfStock';
+interface OfferedStock {
+  availability: string;
+  availabilityStarts?: string;
+}
+
+/** Of a product without stock. */
+function beyondStock(
+  { settings }: Pick<Visit, 'settings'>,
+  {
+    backorder,
+    hasTerms,
+  }: {
+    backorder: { kind: 'backorder' | 'preorder'; expectedOn?: string | null } | null;
+    hasTerms: boolean;
+  },
+): OfferedStock {
+  if (hasTerms ? !backorder : !settings.sellBeyondStock)
+    return { availability: 'https://schema.org/OutOfStock' };
+  return {
+    availability: `https://schema.org/${backorder?.kind === 'preorder' ? 'PreOrder' : 'BackOrder'}`,
+    ...(backorder?.expectedOn && { availabilityStarts: backorder.expectedOn }),
+  };
+}

@@ -17,7 +17,7 @@ export function selectedVariation(
   return variations.find((variation) => selectionText(variation.selection) === text);
 }
 
-type PricedVariation = Pick<PageVariation, 'prices' | 'hasStock' | 'isOnSale'>;
+type PricedVariation = Pick<PageVariation, 'prices' | 'hasStock' | 'backorder' | 'hasTerms' | 'isOnSale'>;
 
 /** The cheapest variation that can be bought; the cheapest of all if none can. */
 export function preferredVariation<Variation extends PricedVariation>(
@@ -41,9 +41,10 @@ const compare = (left: number, right: number) => (left < right ? -1 : left > rig
 
 function isAvailable(
   { settings }: Pick<Visit, 'settings'>,
-  { hasStock, isOnSale, prices }: PricedVariation,
+  { hasStock, backorder, hasTerms, isOnSale, prices }: PricedVariation,
 ): boolean {
-  return prices !== null && isOnSale && (hasStock || settings.sellBeyondStock);
+  const isBeyondStock = hasTerms ? backorder !== null : settings.sellBeyondStock;
+  return prices !== null && isOnSale && (hasStock || isBeyondStock);
 }
 
 export interface VariationChoice {

@@ -6,7 +6,7 @@ import { findVersions } from '../../catalogue/products/queries.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { visitorOptions } from '../page-cache.ts';
 import type { Pages } from '../pages.ts';
-import { productCards } from '../product/product-card.ts';
+import { isAvailable, productCards } from '../product/product-card.ts';
 import { addVisitorEvents } from '../session.ts';
 import { productPath, shopPath, type Visit } from '../visit.ts';
 import {
@@ -91,11 +91,10 @@ async function findWishlistProducts(visit: Visit): Promise<Product[]> {
 
 function actions(visit: Visit, product: Product): Markup {
   const messages = messagesIn(visit.locale).storefront.wishList;
-  const { productId, name, availability } = product;
-  const isThere = availability !== 'OutStock' || visit.settings.sellBeyondStock;
+  const { productId, name } = product;
   return html`<div class="actions">
     ${product.productVariationType === 'master' && chooseLink(visit, product)}
-    ${product.forSale && isThere && addForm(visit, product)}
+    ${isAvailable(visit, product) && addForm(visit, product)}
     <form method="post" action="${shopPath(visit, '/wishlist/remove')}">
       <input type="hidden" name="productId" value="${productId}" />
       <button class="quiet" aria-label="${messages.removeOne({ name })}">${messages.remove}</button>
