@@ -1179,24 +1179,26 @@ const freshRedirect: Fact<string> = async ({ service: { db }, shopId }) => {
 };
 const readRedirect = once(freshRedirect);
 
-const priceList = once(async ({ service: { db }, shopId }: Shop) => {
-  const priceListId = newId(db.now);
-  const list = {
-    priceListId,
-    key: 'sweep',
-    name: 'Sweep',
+const priceLists = once(async ({ service: { db }, shopId }: Shop) => {
+  const lists = ['sweep', 'emptied'].map((key) => ({
+    priceListId: newId(db.now),
+    key,
+    name: key,
     active: true,
     customerGroups: ['Cafes'],
     from: '2026-01-01T00:00:00Z',
     to: '2199-01-01T00:00:00Z',
-  };
+  }));
   await db.transaction(async (tx) => {
     await tx.run(sql`
-      update shop set settings = settings || ${{ priceLists: [list] }}::jsonb where shop_id = ${shopId}`);
+      update shop set settings = settings || ${{ priceLists: lists }}::jsonb where shop_id = ${shopId}`);
     await moveSettingsVersion(tx, shopId);
   });
-  return priceListId;
+  return lists.map(({ priceListId }) => priceListId);
 });
+const priceList = async (shop: Shop) => (await priceLists(shop))[0]!;
+/** Other operations read the prices of the first. */
+const emptiedPriceList = async (shop: Shop) => (await priceLists(shop))[1]!;
 
 const listedNumber = async (shop: Shop): Promise<string> => {
   const productId = await lastingProduct(shop);
@@ -1206,16 +1208,16 @@ const listedNumber = async (shop: Shop): Promise<string> => {
   return row!.number;
 };
 
-/** A list in which a product has a price, also after one of the operations has taken all of them away. */
-const filledPriceList = async (shop: Shop) => {
+/** A list in which a product has a price. */
+const filledPriceList = once(async (shop: Shop) => {
   const priceListId = await priceList(shop);
   await shop.service.db.run(sql`
     update product set version = version + 1, facts = facts || ${{
       listPrices: [{ priceListId, tiers: [{ quantity: '5', prices: { EUR: 700 } }] }],
     }}::jsonb
-    where shop_id = ${shop.shopId} and product_number = ${await listedNumber(shop)} and not facts ? 'listPrices'`);
+    where shop_id = ${shop.shopId} and product_number = ${await listedNumber(shop)}`);
   return priceListId;
-};
+});
 
 /** Visitors have asked for it. */
 const missedAddress = async ({ service: { db }, shopId }: Shop, address: string) => {
@@ -3545,7 +3547,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('DELETE /manage/price-lists/{priceListId}/prices', 'products_write', {
     labels: [],
     status: 204,
-    params: { priceListId: priceList },
+    params: { priceListId: emptiedPriceList },
   }),
   operation('GET /manage/missed-addresses', 'products_write', {
     labels: [],
