@@ -334,6 +334,7 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
       categoriesShowSubcategories: fc.boolean(),
       publicCatalogue: fc.boolean(),
       quickOrder: fc.boolean(),
+      backorderReadyEmails: fc.boolean(),
       sellBeyondStock: fc.boolean(),
       maxPerOrder: fc.option(
         fc.integer({ min: 1, max: 10_000_000 }).map((tenths) => tenths / 10),

@@ -337,6 +337,7 @@ describe('0011_settings_document.sql', () => {
       withdrawal: { days: 14, transitDays: 5 },
       producerRegistrations: [],
       publicCatalogue: false,
+      backorderReadyEmails: true,
       quickOrder: false,
       returns: { refundDelivery: true },
       promotions: [],

@@ -36,6 +36,8 @@ beforeAll(async () => {
   await writeFile(file, PLANS);
   service = await startService({ PLANS_FILE: file });
   service.setClock(NOW);
+  // Calls count for the day on which the service has begun to count.
+  await service.app.shopCalls.flush();
   token = await service.db.transaction((tx) =>
     createHostToken(tx, { name: 'order system', scopes: HOST_SCOPES }),
   );

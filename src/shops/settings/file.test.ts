@@ -104,6 +104,7 @@ describe('a new shop', () => {
       showFromPrices: true,
       categoriesShowSubcategories: true,
       publicCatalogue: true,
+      backorderReadyEmails: true,
       quickOrder: false,
       sellBeyondStock: false,
       maxPerOrder: null,
