@@ -126,8 +126,8 @@ test('a line item', async () => {
   expect(await count('add a line item', () => on(cart, 'POST', '/line-items', body))).toEqual({
     statements: 1,
     callers: 0,
-    files: about(73),
-    own: about(36),
+    files: about(76),
+    own: about(38),
   });
 });
 
@@ -136,8 +136,8 @@ test('an order', async () => {
   expect(await count('place an order', () => on(carts.pop()!, 'POST', '/order'))).toEqual({
     statements: 19,
     callers: 0,
-    files: about(107),
-    own: about(65),
+    files: about(103),
+    own: about(61),
   });
 });
 
@@ -161,7 +161,7 @@ test('a product and its page', async () => {
   expect(await count('show its page', page, null)).toEqual({
     statements: 1,
     callers: 0,
-    files: about(42),
+    files: about(40),
     own: null,
   });
 });
@@ -173,8 +173,8 @@ test('an order in the admin', async () => {
   expect(await count('open an order', () => merchant.get(path), 'admin')).toEqual({
     statements: 12,
     callers: 2,
-    files: about(111),
-    own: about(46),
+    files: about(104),
+    own: about(45),
   });
 });
 
@@ -195,7 +195,7 @@ test('a shipment', async () => {
   expect(await count('ship it', ship, 'admin')).toEqual({
     statements: 14,
     callers: 2,
-    files: about(87),
-    own: about(29),
+    files: about(85),
+    own: about(28),
   });
 });
