@@ -727,10 +727,12 @@ describe('processes', () => {
     });
     onTestFinished(() => held.mockRestore());
     service.db.notices.emit(WEBHOOKS_CHANGED, shopId);
-    await vi.waitFor(() => expect(steps).toEqual(['reads']));
+    // The worker has a first look of its own as well, so there may be several.
+    await vi.waitFor(() => expect(steps).toContain('reads'));
     await worker.stop();
     running = [];
-    expect(steps).toEqual(['reads', 'has read']);
+    const timesOf = (step: string) => steps.filter((one) => one === step).length;
+    expect(timesOf('has read')).toBe(timesOf('reads'));
   });
 });
 
