@@ -340,7 +340,18 @@ test('a checkout session leads its buyer to the shop, and orders nothing itself'
   const cancelled = await cancel();
   expect([cancelled.body.status, cancelled.body.continue_url]).toEqual(['canceled', undefined]);
   expect((await cancel()).body).toEqual(cancelled.body);
-  expect((await send('GET', `/checkout-sessions/${body.id}`)).body.messages[0].code).toBe('not_found');
+  const { id, line_items, totals, currency, expires_at } = cancelled.body;
+  const ended = { id, line_items, totals, currency, expires_at, status: 'canceled', links: body.links };
+  const read = await send('GET', `/checkout-sessions/${id}`);
+  expect(read.body).toEqual({ ucp: expect.anything(), ...ended });
+  expect((await send('POST', `/checkout-sessions/${id}/cancel`)).body).toEqual(read.body);
+  for (const [method, path] of [
+    ['PUT', ''],
+    ['POST', '/complete'],
+  ] as const) {
+    const refused = await send(method, `/checkout-sessions/${id}${path}`, lines([kettle, 1]));
+    expect([path, refused.body.messages[0].code]).toEqual([path, 'not_found']);
+  }
 });
 
 test('a cart becomes one session', async () => {

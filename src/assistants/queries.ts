@@ -128,6 +128,15 @@ export interface SessionState extends SessionRow {
   orderId: string | null;
   /** The assistant itself has ordered the cart: buyers get a copy of it. */
   isOrderedByAssistant: boolean;
+  /** null: the assistant has not ended it, or its cart was gone already. */
+  ended: EndedSession | null;
+}
+
+/** What stays of a session that its assistant has ended: nothing about the buyer. */
+export interface EndedSession {
+  line_items: object[];
+  currency: string;
+  totals: object[];
 }
 
 export function findSession(db: Queries, shopId: string, sessionId: string) {
@@ -142,7 +151,7 @@ export function findSession(db: Queries, shopId: string, sessionId: string) {
       ) as "orderId", exists (
         select from customer_order
         where customer_order.shop_id = ${shopId} and customer_order.cart_id = assistant_session.cart_id
-      ) as "isOrderedByAssistant"
+      ) as "isOrderedByAssistant", assistant_session.ended
     from assistant_session where shop_id = ${shopId} and session_id = ${sessionId}`);
 }
 
@@ -151,9 +160,15 @@ export function findSessionOfCart(db: Queries, shopId: string, cartId: string) {
     select ${sessionColumns} from assistant_session where shop_id = ${shopId} and cart_id = ${cartId}`);
 }
 
-export function cancelSession(tx: Transaction, shopId: string, sessionId: string) {
+export function cancelSession(
+  tx: Transaction,
+  shopId: string,
+  sessionId: string,
+  ended: EndedSession | null,
+) {
   return tx.run(sql`
-    update assistant_session set cancelled_at = coalesce(cancelled_at, ${tx.now})
+    update assistant_session
+    set cancelled_at = coalesce(cancelled_at, ${tx.now}), ended = coalesce(ended, ${ended}::jsonb)
     where shop_id = ${shopId} and session_id = ${sessionId}`);
 }
 

@@ -24,6 +24,7 @@ import {
   findSession,
   findSessionOfCart,
   insertSession,
+  type EndedSession,
   type SessionRow,
   type SessionState,
 } from './queries.ts';
@@ -96,25 +97,46 @@ export const readSession = (call: OperationCall) =>
 export const replaceSession = (call: OperationCall) =>
   withSession(call, 'change', (open) => replaceCart(open, CHECKOUT, showSession));
 
-/** Ends the session, and shows it for the last time. A buyer who has opened its link keeps the copy. */
+/** Ends the session, and keeps what it showed of the products. A buyer who has opened its link keeps the copy. */
 export function endSession(call: OperationCall): Promise<object> {
   const { context } = call;
   return withSession(call, 'end', async (open, { sessionId }) => {
     const write: OperationCall['write'] = (work) =>
       call.write(async (tx) => {
-        await cancelSession(tx, context.shopId, sessionId);
-        return work(tx);
+        const answer = await work(tx);
+        await cancelSession(tx, context.shopId, sessionId, isFailure(answer) ? null : keptOf(answer));
+        return answer;
       });
     return cancelCart({ ...open, write }, CHECKOUT, showCanceled);
   });
+}
+
+function keptOf(answer: object): EndedSession {
+  const { line_items, currency, totals } = answer as EndedSession;
+  return { line_items, currency, totals };
+}
+
+/** A session that its assistant has ended, as often as it asks. */
+async function canceledSession(
+  context: AssistantContext,
+  session: SessionState,
+  ended: EndedSession,
+): Promise<object> {
+  const answer = {
+    ucp: { ...envelope([CHECKOUT]), payment_handlers: paymentHandlers(undefined) },
+    ...ended,
+    status: 'canceled',
+    links: await context.links(),
+  };
+  return inSession(answer, session, context);
 }
 
 /** What a request wants of a session. */
 type Wish = 'read' | 'change' | 'complete' | 'end';
 
 /**
- * Runs work with the cart of an open session. A session that is not there, has ended or is another assistant's are one and the
- * same answer; one whose buyer has ordered answers with the order, and can't be changed.
+ * Runs work with the cart of an open session. A session that is not there, is over or is another assistant's are one and the
+ * same answer; one whose buyer has ordered answers with the order, and can't be changed, as one that its assistant has ended.
  */
 export async function withSession(
   call: OperationCall,
@@ -166,7 +188,9 @@ async function closedAnswer(
   if (!isOpen(session, context.db.now)) {
     // A request that is repeated gets its first answer, also if it has ended the session.
     const answered = wish === 'read' ? undefined : await call.answered();
-    return answered ? inSession(answered, session, context) : missing(context);
+    if (answered) return inSession(answered, session, context);
+    const isShown = wish === 'read' || wish === 'end';
+    return isShown && session.ended ? canceledSession(context, session, session.ended) : missing(context);
   }
   const isHandedOver = session.pickedUpAt !== null && wish === 'change';
   return isHandedOver ? refuse('handed_over', 'The buyer has opened the session in the shop') : undefined;
