@@ -44,17 +44,19 @@ export async function insertWaitingLines(
   lines: readonly NewWaitingLine[],
 ): Promise<void> {
   if (lines.length === 0) return;
-  const rows = lines.map((line) => ({
-    order_id: line.orderId,
-    line_item_id: line.lineItemId,
-    product_id: line.productId,
-    ordered_at: line.orderedAt,
-    quantity: unitsText(line.quantity),
-    waiting: unitsText(line.quantity),
-    expected_on: line.expectedOn,
-  }));
-  await tx.run(insertLines(shopId, rows));
+  await tx.run(insertLines(shopId, lines.map(rowOf)));
 }
+
+/** All of a new line waits. */
+const rowOf = (line: NewWaitingLine) => ({
+  order_id: line.orderId,
+  line_item_id: line.lineItemId,
+  product_id: line.productId,
+  ordered_at: line.orderedAt,
+  quantity: unitsText(line.quantity),
+  waiting: unitsText(line.quantity),
+  expected_on: line.expectedOn,
+});
 
 /** Lines that are read at once when stock arrives. */
 const READ_AT_ONCE = 500;
@@ -248,18 +250,10 @@ export async function addPromises(
   lines: readonly NewWaitingLine[],
 ): Promise<void> {
   if (lines.length === 0) return;
-  const rows = lines.map((line) => ({
-    order_id: line.orderId,
-    line_item_id: line.lineItemId,
-    product_id: line.productId,
-    ordered_at: line.orderedAt,
-    quantity: unitsText(line.quantity),
-    expected_on: line.expectedOn,
-  }));
   await tx.run(sql`
     insert into backorder_line (shop_id, order_id, line_item_id, product_id, ordered_at, quantity, waiting, expected_on)
     select shop.shop_id, order_id, line_item_id, product_id, ordered_at, quantity, quantity, expected_on
-    from shop cross join jsonb_to_recordset(${JSON.stringify(rows)}) as line (order_id uuid, line_item_id uuid,
+    from shop cross join jsonb_to_recordset(${JSON.stringify(lines.map(rowOf))}) as line (order_id uuid, line_item_id uuid,
       product_id uuid, ordered_at timestamptz, quantity numeric, expected_on date)
     where shop.shop_id = ${shopId}
     on conflict (shop_id, order_id, line_item_id) do update
